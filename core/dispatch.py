@@ -27,6 +27,7 @@ from vivero.core.commands import (
     signal,
     slots,
     subscription,
+    suspension,
     throw,
     timer,
     variable,
@@ -93,6 +94,7 @@ from vivero.core.records.migrations import MigrateInstance, MoveSubscription
 from vivero.core.records.modifications import ModifyInstance
 from vivero.core.records.signals import BroadcastSignal, DeliverSignal
 from vivero.core.records.slots import MoveSlots, ProbeSlots, ReleaseSlots, SwitchSlots
+from vivero.core.records.suspensions import ResumeInstance, SuspendInstance
 from vivero.core.records.timers import FireTimer, MoveTimer, TriggerTimer
 from vivero.core.records.user_tasks import AssignUserTask, ClaimUserTask, CompleteUserTask, UpdateUserTask
 from vivero.core.state.instance_tree import Element
@@ -168,6 +170,8 @@ COMMANDS: dict[type[Command], Handler] = {
     CancelInstance: Handler(instance.needs_cancel, instance.cancel),
     MigrateInstance: Handler(migration.needs, migration.migrate),
     ModifyInstance: Handler(modification.needs, modification.modify),
+    SuspendInstance: Handler(suspension.needs, suspension.suspend),
+    ResumeInstance: Handler(suspension.needs, suspension.resume),
     ContinueWork: Handler(instance.needs_continue, instance.continue_work),
     CompleteJob: Handler(job.needs, job.complete),
     FailJob: Handler(job.needs, job.fail),
@@ -213,3 +217,10 @@ COMMANDS: dict[type[Command], Handler] = {
 COMMANDS[ChangeIfMatch] = Handler(
     partial(conditional_change.needs, COMMANDS), partial(conditional_change.change_if_match, COMMANDS)
 )
+
+
+def handle(command: Command, view: View) -> Effects:
+    """The effects of a command. This is the one gate of the commands about suspended process instances."""
+    handler = COMMANDS[type(command)]
+    suspended = suspension.pass_gate(command, handler.needs, view)
+    return handler.handle(command, view) if suspended is None else suspended

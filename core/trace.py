@@ -34,6 +34,7 @@ from vivero.core.records.messages import MessagePublished, SubscriptionOpened
 from vivero.core.records.migrations import InstanceMigrated
 from vivero.core.records.modifications import InstanceModified
 from vivero.core.records.signals import SignalBroadcast
+from vivero.core.records.suspensions import AWAIT_MESSAGE, RESCHEDULE, InstanceResumed, Items, WorkSuspended
 from vivero.core.records.user_tasks import UserTaskCreated
 
 KEY_FIELDS = frozenset(
@@ -200,10 +201,23 @@ def _variable(trace: Trace, event: VariableSet) -> str:
 
 
 def _deferred(trace: Trace, event: WorkDeferred | WorkResumed) -> str:
-    items = (
-        f"{trace.name(key)}:{stage}" + (f"({argument})" if argument else "") for key, stage, argument in event.items
+    return one_line(f"{trace.name(event.root)} {_items(trace, event.items)}")
+
+
+def _items(trace: Trace, items: Items) -> str:
+    return " ".join(
+        f"{trace.name(key)}:{stage}" + (f"({_argument(trace, stage, argument)})" if argument else "")
+        for key, stage, argument in items
     )
-    return one_line(f"{trace.name(event.root)} {' '.join(items)}")
+
+
+def _argument(trace: Trace, stage: str, argument: Any) -> Any:
+    return trace.name(argument) if stage in (RESCHEDULE, AWAIT_MESSAGE) else argument
+
+
+def _suspended(trace: Trace, event: WorkSuspended | InstanceResumed) -> str:
+    about = event.instance if isinstance(event, WorkSuspended) else event.key
+    return one_line(f"{trace.name(about)} {_items(trace, event.items)}")
 
 
 def _evaluation(trace: Trace, event: DecisionEvaluated) -> str:
@@ -231,4 +245,6 @@ _FORMATS: dict[type[Event], Callable[[Trace, Any], str]] = {
     DecisionEvaluated: _evaluation,
     WorkDeferred: _deferred,
     WorkResumed: _deferred,
+    WorkSuspended: _suspended,
+    InstanceResumed: _suspended,
 }

@@ -33,6 +33,8 @@ from vivero.storage.work.batch_operations import (
     DELETE_PROCESS_INSTANCE,
     OPEN_STATES,
     RESOLVE_INCIDENT,
+    RESUME_PROCESS_INSTANCE,
+    SUSPEND_PROCESS_INSTANCE,
     CallerBounds,
     Created,
     NewOperation,
@@ -88,6 +90,8 @@ def creating(type: str, resource: str) -> Handler:
 
 
 cancel_instances = creating(CANCEL_PROCESS_INSTANCE, INSTANCES_PATH)
+suspend_instances = creating(SUSPEND_PROCESS_INSTANCE, INSTANCES_PATH)
+resume_instances = creating(RESUME_PROCESS_INSTANCE, INSTANCES_PATH)
 delete_instances = creating(DELETE_PROCESS_INSTANCE, INSTANCES_PATH)
 resolve_incidents_of_instances = creating(RESOLVE_INCIDENT, INSTANCES_PATH)
 resolve_incidents = creating(RESOLVE_INCIDENT, INCIDENTS_PATH)

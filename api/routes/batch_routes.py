@@ -13,6 +13,8 @@ from vivero.api.routes.route import Route
 LATER = "the engine cannot do that with a single instance yet"
 CREATIONS = (
     ("process-instances/cancellation", "CANCEL_PROCESS_INSTANCE", batch_operations.cancel_instances),
+    ("process-instances/suspension", "SUSPEND_PROCESS_INSTANCE", batch_operations.suspend_instances),
+    ("process-instances/resumption", "SUSPEND_PROCESS_INSTANCE", batch_operations.resume_instances),
     ("process-instances/deletion", "DELETE_PROCESS_INSTANCE", batch_operations.delete_instances),
     ("process-instances/migration", "MIGRATE_PROCESS_INSTANCE", migrations.migrate_by_filter),
     ("process-instances/incident-resolution", "RESOLVE_INCIDENT", batch_operations.resolve_incidents_of_instances),
@@ -24,14 +26,10 @@ CREATIONS = (
     ),
     *(
         (f"process-instances/{path}", type, batch_operations.refusing(type, LATER))
-        for path, type in (
-            ("modification", "MODIFY_PROCESS_INSTANCE"),
-            ("suspension", "SUSPEND_PROCESS_INSTANCE"),
-            ("resumption", "SUSPEND_PROCESS_INSTANCE"),
-        )
+        for path, type in (("modification", "MODIFY_PROCESS_INSTANCE"),)
     ),
 )
-"""Path below /v2, type, and handler of each route that creates batch operations."""
+"""Path below /v2, type that names the permission, and handler of each route that creates batch operations."""
 
 
 def _creations() -> Iterator[Route]:

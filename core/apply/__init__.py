@@ -26,6 +26,7 @@ from vivero.core.apply import (
     migrations,
     slots,
     subscriptions,
+    suspensions,
     timers,
     user_tasks,
 )
@@ -111,7 +112,15 @@ from vivero.core.records.migrations import ChannelSubscriptionMoved, InstanceMig
 from vivero.core.records.modifications import InstanceModified
 from vivero.core.records.signals import SignalBroadcast
 from vivero.core.records.slots import HeldCommandsSent, SlotsHeld, SlotsMoved, SlotsReleased
-from vivero.core.records.timers import TimerCanceled, TimerFailed, TimerMoved, TimerScheduled, TimerTriggered
+from vivero.core.records.suspensions import InstanceResumed, InstanceSuspended, WorkSuspended
+from vivero.core.records.timers import (
+    TimerCanceled,
+    TimerFailed,
+    TimerMoved,
+    TimerScheduled,
+    TimerSuspended,
+    TimerTriggered,
+)
 from vivero.core.records.user_tasks import (
     UserTaskChanged,
     UserTaskChanging,
@@ -143,6 +152,7 @@ APPLY: dict[type[Event], Callable[[State, Any], Row]] = {
     TimerCanceled: timers.timer_canceled,
     TimerMoved: timers.timer_moved,
     TimerFailed: timers.timer_failed,
+    TimerSuspended: timers.timer_suspended,
     SubscriptionOpened: subscriptions.subscription_opened,
     SubscriptionTriggered: subscriptions.subscription_triggered,
     SubscriptionClosed: subscriptions.subscription_closed,
@@ -177,6 +187,9 @@ APPLY: dict[type[Event], Callable[[State, Any], Row]] = {
     AdHocOutputAdded: ad_hoc.ad_hoc_output_added,
     WorkDeferred: elements.work_deferred,
     WorkResumed: elements.work_resumed,
+    InstanceSuspended: suspensions.instance_suspended,
+    InstanceResumed: suspensions.instance_resumed,
+    WorkSuspended: suspensions.work_suspended,
     VariableSet: data.variable_set,
     JobCreated: jobs.job_created,
     JobCompleted: jobs.job_completed,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import msgspec
 
+from vivero.core.apply.suspensions import end_suspension
 from vivero.core.records.instances import (
     ElementActivated,
     ElementActivating,
@@ -30,6 +31,7 @@ from vivero.core.state.instance_tree import (
     ELEMENT_WEIGHT,
     INSTANCE_WEIGHT,
     LOOP_TEXT_WEIGHT,
+    SUSPENDED_ITEM_WEIGHT,
     TERMINATED,
     TERMINATING,
     Element,
@@ -146,6 +148,8 @@ def element_terminating(state: State, event: ElementTerminating) -> Element:
     element = _move(state, event.key, TERMINATING)
     element.then = event.then
     element.request = event.request
+    if isinstance(element, Instance) and element.suspended_at is not None:
+        end_suspension(state, element)
     return element
 
 
@@ -173,6 +177,8 @@ def scope_interrupted(state: State, event: ScopeInterrupted) -> Element:
     scope.then = event.then
     scope.awaiting_reset = {}
     _drop_arrivals(state, scope.tree)
+    if scope.instance.suspended_work:
+        _drop_suspended_arrivals(state, scope.instance)
     if scope.pages is None:  # a loop body has no flows, and not all children of a paged one are loaded
         scope.tokens = new_marking({}, (), tuple(child.element for child in scope.children.values()))
     return scope
@@ -185,6 +191,15 @@ def _drop_arrivals(state: State, tree: InstanceTree) -> None:
         state.edit(tree)
         tree.work = left
         _forget_loaded_work(tree)
+
+
+def _drop_suspended_arrivals(state: State, instance: Instance) -> None:
+    """Remove suspended tokens that are on their way in interrupted scopes."""
+    left = tuple(item for item in instance.suspended_work if not _is_lost_arrival(state, item[0], item[1]))
+    if len(left) < len(instance.suspended_work):
+        state.edit(instance)
+        state.add_weight(instance.tree, SUSPENDED_ITEM_WEIGHT * (len(left) - len(instance.suspended_work)))
+        instance.suspended_work = left
 
 
 def _is_lost_arrival(state: State, key: int, stage: str) -> bool:

@@ -2,8 +2,15 @@
 
 from __future__ import annotations
 
-from vivero.core.records.timers import TimerCanceled, TimerFailed, TimerMoved, TimerScheduled, TimerTriggered
-from vivero.core.state.instance_tree import TIMER_WEIGHT, Timer
+from vivero.core.records.timers import (
+    TimerCanceled,
+    TimerFailed,
+    TimerMoved,
+    TimerScheduled,
+    TimerSuspended,
+    TimerTriggered,
+)
+from vivero.core.state.instance_tree import SUSPENDED, TIMER_WEIGHT, Timer
 from vivero.core.state.state import State
 
 
@@ -48,6 +55,14 @@ def timer_moved(state: State, event: TimerMoved) -> Timer:
     state.edit(timer)
     timer.due_at = event.due_at
     timer.state = "PENDING"
+    return timer
+
+
+def timer_suspended(state: State, event: TimerSuspended) -> Timer:
+    """Keep the timer from firing until its instance goes on."""
+    timer = state.timers[event.key]
+    state.edit(timer)
+    timer.state = SUSPENDED
     return timer
 
 

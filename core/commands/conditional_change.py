@@ -11,6 +11,7 @@ from typing import Any
 
 import msgspec
 
+from vivero.core.commands.suspension import pass_gate
 from vivero.core.needs import NeedKind, Needs
 from vivero.core.records.base import Command
 from vivero.core.records.codec import decode_command, encode_command
@@ -56,7 +57,8 @@ def change_if_match(handlers: Mapping[type[Command], Any], command: ChangeIfMatc
     tree = _tree_of(handler.needs(change, view.tenant), view)
     if tree is not None:
         _check(tree, command.versions, view)
-    for effect in handler.handle(change, view):
+    waiting = pass_gate(change, handler.needs, view)
+    for effect in handler.handle(change, view) if waiting is None else waiting:
         if isinstance(effect, Send) and effect.again:  # until then, deferred work changes the version
             raise Reject(RejectionCode.PRECONDITION_FAILED, _expected(command.key, command.versions, BEING_CHANGED))
         yield effect

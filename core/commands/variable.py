@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from vivero.core.commands.suspension import refusal
 from vivero.core.needs import Need, NeedKind, Needs
 from vivero.core.records.effects import Effects, Reject, RejectionCode
 from vivero.core.records.instances import SetVariables
 from vivero.core.records.user_tasks import UPDATING, Transition
+from vivero.core.shared.suspended_work import is_stopped
 from vivero.core.shared.task_transitions import ask_listeners, task_of, with_listeners
 from vivero.core.shared.variables import merge_upwards, set_locally, texts_of
 from vivero.core.state.instance_tree import ACTIVATED, Element, UserTask
@@ -24,6 +26,8 @@ def set_variables(command: SetVariables, view: View) -> Effects:
             f"Expected to update variables for element with key '{command.key}', but no such element was found",
         )
     if element.waits.user_tasks and element.state is ACTIVATED:
+        if is_stopped(element):
+            raise refusal(command.intent, command.key, element)
         return _set_of_task(command, task_of(element), view)
     return _set(command, element, view)
 

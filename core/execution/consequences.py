@@ -5,7 +5,7 @@ A function gets the row that the event is about, which may have ended by then.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any
 
 from vivero.core.execution.lifecycle import LISTENERS, STAGES, first_stage_of_activation, first_stage_of_completion
@@ -45,7 +45,15 @@ from vivero.core.records.jobs import (
 )
 from vivero.core.records.messages import ReleaseStart
 from vivero.core.records.migrations import InstanceMigrated
-from vivero.core.records.timers import TimerCanceled, TimerFailed, TimerMoved, TimerScheduled, TimerTriggered
+from vivero.core.records.suspensions import AWAIT_MESSAGE, RESCHEDULE, InstanceResumed, Items
+from vivero.core.records.timers import (
+    TimerCanceled,
+    TimerFailed,
+    TimerMoved,
+    TimerScheduled,
+    TimerSuspended,
+    TimerTriggered,
+)
 from vivero.core.records.user_tasks import UserTaskChanging
 from vivero.core.shared.ending import ends_its_instance
 from vivero.core.state.instance_tree import (
@@ -64,7 +72,10 @@ from vivero.core.state.migrations import Migration
 
 IN_SCOPES = {"arrive", "enter", "trigger"}
 """Stages that begin something in their element."""
-OF_ELEMENTS = {name for name, (state, *_) in STAGES.items() if state is not TERMINATING} | {"check", "await again"}
+OF_ELEMENTS = {name for name, (state, *_) in STAGES.items() if state is not TERMINATING} | {
+    *("check", "await again"),
+    *(RESCHEDULE, AWAIT_MESSAGE),
+}
 """Stages of an element itself, but for those of its early end."""
 
 
@@ -153,7 +164,28 @@ def _resumed(work: Work, tree: InstanceTree, event: WorkResumed) -> None:
     A scope settles after a deferred token has arrived: the last child that lived in it may have ended meanwhile.
     """
     _deferred(work, tree, event)
-    for item in event.items:
+    _queue(work, event.items)
+
+
+def _instance_resumed(work: Work, row: Instance, event: InstanceResumed) -> None:
+    """Go on with the suspended work, and with jobs that workers wait for."""
+    _deferred(work, row.tree, event)
+    _queue(work, event.items)
+    types = {job.type for element in _own_elements(row) for job in element.waits.jobs.values()}
+    work.available += [(type, row.tenant) for type in sorted(types)]
+
+
+def _own_elements(instance: Instance) -> Iterator[Element]:
+    """The live elements of a process instance that are in memory, without those of called instances."""
+    pending: list[Element] = [instance]
+    while pending:
+        element = pending.pop()
+        yield element
+        pending += [child for child in element.children.values() if child.instance is instance]
+
+
+def _queue(work: Work, items: Items) -> None:
+    for item in items:
         if item[1] in ("settle", "arrive"):
             work.settle_queue.add(item[0])
         if item[1] != "settle" and not _is_dropped(work, item[0], item[1]):
@@ -245,11 +277,13 @@ FOLLOW: dict[type[Event], Callable[[Work, Any, Any], None]] = {
     ComplexGatewayReset: _settles,
     WorkDeferred: _deferred,
     WorkResumed: _resumed,
+    InstanceResumed: _instance_resumed,
     IncidentRaised: _incident_raised,
     IncidentResolved: _incident_resolved,
     TimerScheduled: _timer_changed,
     TimerMoved: _timer_changed,
     TimerFailed: _timer_changed,
+    TimerSuspended: _timer_changed,
     TimerTriggered: _timer_changed,
     TimerCanceled: _timer_changed,
     JobCreated: _job_created,

@@ -14,7 +14,7 @@ from itertools import takewhile
 from operator import attrgetter
 
 from vivero.core.bpmn.model import Process
-from vivero.core.dispatch import COMMANDS
+from vivero.core.dispatch import COMMANDS, handle
 from vivero.core.execution.deferred_trees import DeferredTrees
 from vivero.core.execution.outcomes import CommandRecord, Contexts, FollowUp, Handled, InboxCommand, Notices
 from vivero.core.execution.quarantine import quarantine
@@ -330,7 +330,7 @@ class Processor:
         self._work.begin()
         rejection = None
         try:
-            self._work.take(COMMANDS[type(command)].handle(command, self.view))
+            self._work.take(handle(command, self.view))
             self._work.drain()
         except Reject as reject:
             self._undo()

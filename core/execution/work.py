@@ -25,6 +25,8 @@ class Work:
         self.settle_queue = SettleQueue()
         self.unloaded: dict[int, None] = {}
         """Bodies of paged loops that continue when more of them has been loaded."""
+        self.suspended: list[tuple[int, str, Any]] = []
+        """Items of suspended process instances, in their order."""
         self.ending = Ending()
         self.events: list[Event] = []
         self.replies: list[Reply] = []
@@ -46,6 +48,7 @@ class Work:
             self.view.budget.begin_stage()
         if self.queue or self.settle_queue.new or self.settle_queue.waiting or self.unloaded:
             self.clear_queues()
+        self.suspended = []
         self.ending.forget()
         self.events = []
         self.replies = []

@@ -43,17 +43,20 @@ from vivero.core.records.instances import (
     ScopeResumed,
     WorkDeferred,
 )
+from vivero.core.records.suspensions import AWAIT_MESSAGE, RESCHEDULE, WorkSuspended
 from vivero.core.rules import QUANTUM_CHARACTERS, QUANTUM_STEPS
 from vivero.core.shared import deadlocks
 from vivero.core.shared.compensations import ROLL_BACK, roll_back
 from vivero.core.shared.deferred_work import is_deferred, is_idle
 from vivero.core.shared.flows import enter
+from vivero.core.shared.suspended_work import ONCE, await_message, is_stopped, reschedule
 from vivero.core.state.instance_tree import (
     ACTIVATED,
     ACTIVATING,
     MISSING,
     TERMINATING,
     Element,
+    Instance,
 )
 from vivero.core.state.state import State
 from vivero.core.view import View
@@ -104,7 +107,7 @@ class Worklist(Work):
                 self._charge()
             if self.used >= self.limit:
                 self._defer()
-                return
+                break
             if queue:
                 key, stage, argument = queue.popleft()
                 self._run(key, stage, argument)
@@ -113,6 +116,8 @@ class Worklist(Work):
                 self._settle(settle_queue.pop(state.elements))
         if self.unloaded:
             self._defer()
+        if self.suspended:
+            self._suspend_items()
 
     # ---- items of the queue
 
@@ -120,6 +125,9 @@ class Worklist(Work):
         self.used += TERMINATION_COST if stage == "terminate" else ITEM_COST
         element = self.state.elements.get(key)
         if element is None:
+            return
+        if element.instance.suspended_at is not None and is_stopped(element):
+            self.suspended.append((key, stage, argument))
             return
         staged = STAGES.get(stage)
         if staged is None:
@@ -147,6 +155,10 @@ class Worklist(Work):
             self._check(scope, argument)
         elif stage == "await again":
             self._await_again(scope, argument)
+        elif stage == RESCHEDULE:
+            self.take(reschedule(scope, argument, self.view))
+        elif stage == AWAIT_MESSAGE:
+            self.take(await_message(scope, argument, self.view))
         elif self.ending.covers(scope):
             return  # nothing begins in a scope that ends early
         elif stage == "arrive":
@@ -208,6 +220,9 @@ class Worklist(Work):
         ended host until then. A scope inside one that ends early waits until it terminates itself.
         """
         if scope is None:
+            return
+        if scope.instance.suspended_at is not None and is_stopped(scope):
+            self.suspended.append((scope.key, "settle", 0))
             return
         if scope.scope is not None and scope.state is not TERMINATING and self.ending.covers(scope.scope):
             return
@@ -275,6 +290,25 @@ class Worklist(Work):
         self.clear_queues()
         for root, work in left.items():
             self.take((WorkDeferred(root, tuple(work)),))
+
+    def _suspend_items(self) -> None:
+        """Keep the work of suspended process instances with them, until they go on."""
+        items: dict[Instance, list[tuple[int, str, Any]]] = {}
+        known: dict[Instance, set[tuple[int, str, Any]]] = {}
+        for item in self.suspended:
+            element = self.state.elements.get(item[0])
+            if element is None or is_idle(element, item[1]):
+                continue
+            instance = element.instance
+            if item[1] in ONCE:
+                if instance not in known:
+                    known[instance] = {one for one in instance.suspended_work if one[1] in ONCE}
+                if item in known[instance]:
+                    continue
+                known[instance].add(item)
+            items.setdefault(instance, []).append(item)
+        self.suspended = []
+        self.take(WorkSuspended(instance.key, tuple(suspended)) for instance, suspended in items.items())
 
     # ---- effects
 

@@ -7,7 +7,7 @@ from typing import ClassVar
 import msgspec
 
 from vivero.core.partitions import homes
-from vivero.core.records.base import Command, Event, Sender, Variables
+from vivero.core.records.base import Command, Event, Sender, Variables, WhileSuspended
 
 Activation = tuple[tuple[str, ...], dict[str, str]]
 """Elements (ids) that begin in one inner instance, and its variables (JSON text)."""
@@ -26,6 +26,7 @@ class ActivateAdHocElements(Command, frozen=True):
     intent: ClassVar[str] = "AD_HOC_SUB_PROCESS_INSTRUCTION:ACTIVATE"
     home = homes.of_key
     sent_by = Sender.CLIENT
+    while_suspended = WhileSuspended.REFUSE
     changes_tree = True
 
     key: int

@@ -25,6 +25,17 @@ class Sender(Enum):
     """A task of a node, such as the timer task."""
 
 
+class WhileSuspended(Enum):
+    """The fate of a command about a suspended process instance. Elements that are terminating always get it."""
+
+    EXECUTE = "EXECUTE"
+    """Its handler decides. The work that follows in the instance waits for the resumption."""
+    REFUSE = "REFUSE"
+    """It is rejected: somebody outside of the engine sent it."""
+    WAIT = "WAIT"
+    """The engine sent it. `core.commands.suspension.WAITING` says how it waits for the resumption."""
+
+
 class Command(msgspec.Struct, frozen=True, omit_defaults=True, gc=False):
     """A request to change something. All facts of a command stand at its class; `core.dispatch` has its handler."""
 
@@ -46,6 +57,9 @@ class Command(msgspec.Struct, frozen=True, omit_defaults=True, gc=False):
     prompt: ClassVar[bool] = False
     """A follow-up that runs even if the quantum is used up. Otherwise the tree could continue, and throw what it waits
     for, before its message channel knows of the wait. It takes little time."""
+    while_suspended: ClassVar[WhileSuspended | None] = None
+    """What happens to it while its process instance is suspended; None: its key is not that of a part of an instance.
+    A command whose home is `homes.of_key` must say it."""
     creates_work: ClassVar[bool] = False
     """Others are admitted before it, while there is capacity."""
 

@@ -23,6 +23,7 @@ from vivero.core.records import (
     modifications,
     signals,
     slots,
+    suspensions,
     timers,
     user_tasks,
 )
@@ -44,6 +45,7 @@ FAMILIES = (
     modifications,
     signals,
     slots,
+    suspensions,
     timers,
     user_tasks,
 )

@@ -7,7 +7,7 @@ from typing import ClassVar
 import msgspec
 
 from vivero.core.partitions import homes
-from vivero.core.records.base import Command, Sender
+from vivero.core.records.base import Command, Sender, WhileSuspended
 
 
 class ChangeIfMatch(Command, frozen=True):
@@ -19,6 +19,7 @@ class ChangeIfMatch(Command, frozen=True):
     intent: ClassVar[str] = "PROCESS_INSTANCE:CHANGE_IF_MATCH"
     home = homes.of_key
     sent_by = Sender.CLIENT
+    while_suspended = WhileSuspended.EXECUTE
 
     key: int
     versions: tuple[int, ...]

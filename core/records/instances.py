@@ -7,7 +7,7 @@ from typing import Any, ClassVar
 import msgspec
 
 from vivero.core.partitions import homes
-from vivero.core.records.base import Command, Event, Sender, Variables
+from vivero.core.records.base import Command, Event, Sender, Variables, WhileSuspended
 
 
 class CreateInstance(Command, frozen=True):
@@ -38,6 +38,7 @@ class CancelInstance(Command, frozen=True):
     intent: ClassVar[str] = "PROCESS_INSTANCE:CANCEL"
     home = homes.of_key
     sent_by = Sender.CLIENT
+    while_suspended = WhileSuspended.EXECUTE
     changes_tree = True
 
     key: int
@@ -49,6 +50,7 @@ class ContinueWork(Command, frozen=True):
     intent: ClassVar[str] = "PROCESS_INSTANCE:CONTINUE"
     home = homes.of_key
     sent_by = Sender.NODE
+    while_suspended = WhileSuspended.EXECUTE
     has_waiter = True
 
     key: int
@@ -60,6 +62,7 @@ class ResolveIncident(Command, frozen=True):
     intent: ClassVar[str] = "INCIDENT:RESOLVE"
     home = homes.of_key
     sent_by = Sender.CLIENT
+    while_suspended = WhileSuspended.REFUSE
     changes_tree = True
 
     key: int
@@ -72,6 +75,7 @@ class SetVariables(Command, frozen=True):
     intent: ClassVar[str] = "VARIABLE_DOCUMENT:UPDATE"
     home = homes.of_key
     sent_by = Sender.CLIENT
+    while_suspended = WhileSuspended.EXECUTE
     changes_tree = True
 
     key: int

@@ -8,7 +8,7 @@ import msgspec
 
 from vivero.core.partitions import homes
 from vivero.core.records.ad_hoc import AdHocResult
-from vivero.core.records.base import Command, Event, Sender, Variables
+from vivero.core.records.base import Command, Event, Sender, Variables, WhileSuspended
 from vivero.core.records.user_tasks import UserTaskChanges
 
 
@@ -30,6 +30,7 @@ class CompleteJob(Command, frozen=True):
     intent: ClassVar[str] = "JOB:COMPLETE"
     home = homes.of_key
     sent_by = Sender.CLIENT
+    while_suspended = WhileSuspended.REFUSE
     changes_tree = True
     reports_job = True
     has_waiter = True
@@ -45,6 +46,7 @@ class FailJob(Command, frozen=True):
     intent: ClassVar[str] = "JOB:FAIL"
     home = homes.of_key
     sent_by = Sender.CLIENT
+    while_suspended = WhileSuspended.REFUSE
     changes_tree = True
     reports_job = True
     has_waiter = True
@@ -61,6 +63,7 @@ class ThrowJobError(Command, frozen=True):
     intent: ClassVar[str] = "JOB:THROW_ERROR"
     home = homes.of_key
     sent_by = Sender.CLIENT
+    while_suspended = WhileSuspended.REFUSE
     changes_tree = True
     reports_job = True
     has_waiter = True
@@ -78,6 +81,7 @@ class UpdateJob(Command, frozen=True):
     intent: ClassVar[str] = "JOB:UPDATE"
     home = homes.of_key
     sent_by = Sender.CLIENT
+    while_suspended = WhileSuspended.REFUSE
     changes_tree = True
 
     key: int
@@ -93,6 +97,7 @@ class WithholdJob(Command, frozen=True):
     intent: ClassVar[str] = "JOB:WITHHOLD"
     home = homes.of_key
     sent_by = Sender.CLIENT
+    while_suspended = WhileSuspended.REFUSE
 
     key: int
     lease: str | None

@@ -7,7 +7,7 @@ from typing import ClassVar
 import msgspec
 
 from vivero.core.partitions import homes
-from vivero.core.records.base import Command, Event, Sender, Variables
+from vivero.core.records.base import Command, Event, Sender, Variables, WhileSuspended
 
 
 class PublishMessage(Command, frozen=True):
@@ -113,6 +113,7 @@ class TriggerSubscription(Command, frozen=True):
     intent: ClassVar[str] = "PROCESS_MESSAGE_SUBSCRIPTION:CORRELATE"
     home = homes.of_key
     sent_by = Sender.TREE
+    while_suspended = WhileSuspended.WAIT
     has_waiter = True
 
     key: int
@@ -229,6 +230,7 @@ class CompleteThrow(Command, frozen=True):
     intent: ClassVar[str] = "PROCESS_INSTANCE:COMPLETE_THROW"
     home = homes.of_key
     sent_by = Sender.TREE
+    while_suspended = WhileSuspended.EXECUTE
     has_waiter = True
 
     key: int

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import ClassVar
 
 from vivero.core.partitions import homes
-from vivero.core.records.base import Command, Event, Sender
+from vivero.core.records.base import Command, Event, Sender, WhileSuspended
 
 
 class MigrateInstance(Command, frozen=True):
@@ -14,6 +14,7 @@ class MigrateInstance(Command, frozen=True):
     intent: ClassVar[str] = "PROCESS_INSTANCE:MIGRATE"
     home = homes.of_key
     sent_by = Sender.CLIENT
+    while_suspended = WhileSuspended.REFUSE
     changes_tree = True
 
     key: int

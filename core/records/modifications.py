@@ -7,7 +7,7 @@ from typing import ClassVar
 import msgspec
 
 from vivero.core.partitions import homes
-from vivero.core.records.base import Command, Event, Sender, Variables
+from vivero.core.records.base import Command, Event, Sender, Variables, WhileSuspended
 
 DIRECT, INFERRED, SOURCE_PARENT = "direct", "inferred", "sourceParent"
 """The ways in which a move finds the scope of its target (`MoveInstruction.scope_type`)."""
@@ -61,6 +61,7 @@ class ModifyInstance(Command, frozen=True):
     intent: ClassVar[str] = "PROCESS_INSTANCE_MODIFICATION:MODIFY"
     home = homes.of_key
     sent_by = Sender.CLIENT
+    while_suspended = WhileSuspended.REFUSE
     changes_tree = True
 
     key: int

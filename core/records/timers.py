@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import ClassVar
 
 from vivero.core.partitions import homes
-from vivero.core.records.base import Command, Event, Sender
+from vivero.core.records.base import Command, Event, Sender, WhileSuspended
 
 
 class TriggerTimer(Command, frozen=True):
@@ -14,6 +14,7 @@ class TriggerTimer(Command, frozen=True):
     intent: ClassVar[str] = "TIMER:TRIGGER"
     home = homes.of_key
     sent_by = Sender.NODE
+    while_suspended = WhileSuspended.WAIT
     has_waiter = True
 
     key: int
@@ -26,6 +27,7 @@ class FireTimer(Command, frozen=True):
     intent: ClassVar[str] = "TIMER:FIRE"
     home = homes.of_key
     sent_by = Sender.CLIENT
+    while_suspended = WhileSuspended.REFUSE
     changes_tree = True
 
     key: int
@@ -37,6 +39,7 @@ class MoveTimer(Command, frozen=True):
     intent: ClassVar[str] = "TIMER:MOVE"
     home = homes.of_key
     sent_by = Sender.CLIENT
+    while_suspended = WhileSuspended.REFUSE
     changes_tree = True
 
     key: int
@@ -72,6 +75,12 @@ class TimerCanceled(Event, frozen=True):
 
 class TimerFailed(Event, frozen=True):
     """Handling the trigger raised. The timer does not fire until somebody resolves the incident, fires or moves it."""
+
+    key: int
+
+
+class TimerSuspended(Event, frozen=True):
+    """The timer was due while its process instance is suspended. It waits for the resumption."""
 
     key: int
 

@@ -8,7 +8,7 @@ from typing import ClassVar, TypedDict
 import msgspec
 
 from vivero.core.partitions import homes
-from vivero.core.records.base import Command, Event, Sender, Variables
+from vivero.core.records.base import Command, Event, Sender, Variables, WhileSuspended
 
 
 class UserTaskChanges(TypedDict, total=False):
@@ -74,6 +74,7 @@ class AssignUserTask(Command, frozen=True):
     intent: ClassVar[str] = "USER_TASK:ASSIGN"
     home = homes.of_key
     sent_by = Sender.CLIENT
+    while_suspended = WhileSuspended.REFUSE
     changes_tree = True
 
     key: int
@@ -87,6 +88,7 @@ class ClaimUserTask(Command, frozen=True):
     intent: ClassVar[str] = "USER_TASK:CLAIM"
     home = homes.of_key
     sent_by = Sender.CLIENT
+    while_suspended = WhileSuspended.REFUSE
     changes_tree = True
 
     key: int
@@ -98,6 +100,7 @@ class UpdateUserTask(Command, frozen=True):
     intent: ClassVar[str] = "USER_TASK:UPDATE"
     home = homes.of_key
     sent_by = Sender.CLIENT
+    while_suspended = WhileSuspended.REFUSE
     changes_tree = True
 
     key: int
@@ -109,6 +112,7 @@ class CompleteUserTask(Command, frozen=True):
     intent: ClassVar[str] = "USER_TASK:COMPLETE"
     home = homes.of_key
     sent_by = Sender.CLIENT
+    while_suspended = WhileSuspended.REFUSE
     changes_tree = True
 
     key: int

@@ -53,7 +53,9 @@ class StartEntry(Entry, frozen=True):
 
 
 class ProcessEntry(Entry, frozen=True):
-    """The fields that only process instances have. `work` is deferred work, only of a root."""
+    """The fields that only process instances have. `work` is deferred work, only of a root.
+
+    `suspended_work`: work that waits for the end of a suspension."""
 
     definition_key: Key
     business_id: str | None = None
@@ -63,6 +65,9 @@ class ProcessEntry(Entry, frozen=True):
     start_lock: str | None = None
     terminate_after: tuple[str, ...] = ()
     work: tuple[tuple[int, str, Any], ...] = ()
+    suspended_at: Time | None = None
+    suspended_reason: str | None = None
+    suspended_work: tuple[tuple[int, str, Any], ...] = ()
 
 
 class LoopEntry(Entry, frozen=True):

@@ -110,6 +110,9 @@ def _instance(
         start=None if start is None else (start.element_id, _texts(start.variables)),
         start_lock=process.start_lock,
         terminate_after=process.terminate_after,
+        suspended_at=process.suspended_at,
+        suspended_reason=process.suspended_reason,
+        suspended_work=process.suspended_work,
     )
     instance.instance = instance
     if caller is None:

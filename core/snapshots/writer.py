@@ -143,6 +143,9 @@ def _process(row: Instance) -> entries.ProcessEntry:
         start_lock=row.start_lock,
         terminate_after=row.terminate_after,
         work=row.own_tree.work,
+        suspended_at=row.suspended_at,
+        suspended_reason=row.suspended_reason,
+        suspended_work=row.suspended_work,
     )
 
 

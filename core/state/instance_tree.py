@@ -33,6 +33,7 @@ SUBSCRIPTION_WEIGHT = 700
 USER_TASK_WEIGHT = 1200
 VARIABLE_WEIGHT = 350
 LOOP_TEXT_WEIGHT = 160
+SUSPENDED_ITEM_WEIGHT = 200
 """Estimated bytes of a row in memory, with its share of the dictionaries."""
 
 
@@ -201,6 +202,11 @@ class Instance(Element, kw_only=True):
     """The correlation key of the message that started the instance. No other instance starts with it meanwhile."""
     terminate_after: Annotated[tuple[str, ...], Column(usual=(), null=True)] = ()
     """Elements after whose end the instance terminates."""
+    suspended_at: Annotated[int | None, Column(time=True, changes=True)] = None
+    """None: it is not suspended."""
+    suspended_reason: Annotated[str | None, CHANGES] = None
+    suspended_work: Annotated[tuple[tuple[int, str, Any], ...], Column(usual=(), null=True, changes=True)] = ()
+    """Work items that wait for the end of the suspension, the oldest first."""
 
     def outer(self) -> Element | None:
         return None
@@ -212,6 +218,16 @@ class Instance(Element, kw_only=True):
     def own_tree(self) -> InstanceTree:
         """The tree of a root; for a called instance one that says nothing."""
         return self.tree if self.parent_instance is None else NO_TREE
+
+
+class SuspensionChange(Row):
+    """A process instance was suspended or resumed in this batch. This is not a row of a table: its jobs wait, or
+    may be activated again. `key` is that of the instance."""
+
+    instance: Instance
+
+    def place(self) -> Element:
+        return self.instance
 
 
 class InstanceTree(Row):
@@ -416,6 +432,10 @@ class UserTask(Row):
 
     def place(self) -> Element:
         return self.element
+
+
+SUSPENDED = "SUSPENDED"
+"""The state of a timer that was due while its process instance is suspended."""
 
 
 class Timer(Row):

@@ -4,7 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from vivero.core.state.instance_tree import ELEMENT_WEIGHT, INSTANCE_WEIGHT, MISSING, NO_WAITS, Element, Instance
+from vivero.core.state.instance_tree import (
+    ELEMENT_WEIGHT,
+    INSTANCE_WEIGHT,
+    MISSING,
+    NO_WAITS,
+    SUSPENDED_ITEM_WEIGHT,
+    Element,
+    Instance,
+)
 
 
 def weight_of(element: Element) -> int:
@@ -15,6 +23,7 @@ def weight_of(element: Element) -> int:
         + (sum(variable.weight() for variable in element.variables.values()) if element.variables else 0)
         + (element.pages.weight() if element.pages is not None else 0)
         + (element.weight_of_occurrences() if element.occurrences else 0)
+        + (SUSPENDED_ITEM_WEIGHT * len(element.suspended_work) if isinstance(element, Instance) else 0)
     )
 
 

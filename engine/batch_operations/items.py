@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from functools import partial
 
 import msgspec
 
@@ -12,6 +13,7 @@ from vivero.core.records.base import Command
 from vivero.core.records.effects import Rejection, RejectionCode
 from vivero.core.records.instances import CancelInstance, ResolveIncident
 from vivero.core.records.migrations import MigrateInstance
+from vivero.core.records.suspensions import ResumeInstance, SuspendInstance
 from vivero.engine.appender.calls import Append
 from vivero.storage.access import audit_log
 from vivero.storage.access.audit_log import DEPLOYED_RESOURCES, AuditRecord
@@ -22,6 +24,8 @@ from vivero.storage.work.batch_operations import (
     DELETE_PROCESS_INSTANCE,
     MIGRATE_PROCESS_INSTANCE,
     RESOLVE_INCIDENT,
+    RESUME_PROCESS_INSTANCE,
+    SUSPEND_PROCESS_INSTANCE,
     Item,
     ItemEnd,
     Operation,
@@ -34,6 +38,8 @@ AUDITED: Mapping[str, tuple[str, str]] = {
     CANCEL_PROCESS_INSTANCE: ("PROCESS_INSTANCE", "CANCEL"),
     DELETE_PROCESS_INSTANCE: ("PROCESS_INSTANCE", "DELETE"),
     MIGRATE_PROCESS_INSTANCE: ("PROCESS_INSTANCE", "MIGRATE"),
+    SUSPEND_PROCESS_INSTANCE: ("PROCESS_INSTANCE", "SUSPEND"),
+    RESUME_PROCESS_INSTANCE: ("PROCESS_INSTANCE", "RESUME"),
     RESOLVE_INCIDENT: ("INCIDENT", "RESOLVE"),
 }
 """Type of the batch → entity and operation in the audit log."""
@@ -41,6 +47,8 @@ ACTIONS: Mapping[str, str] = {
     CANCEL_PROCESS_INSTANCE: "CANCEL_PROCESS_INSTANCE",
     DELETE_PROCESS_INSTANCE: "DELETE_PROCESS_INSTANCE",
     MIGRATE_PROCESS_INSTANCE: "UPDATE_PROCESS_INSTANCE",
+    SUSPEND_PROCESS_INSTANCE: "SUSPEND_PROCESS_INSTANCE",
+    RESUME_PROCESS_INSTANCE: "SUSPEND_PROCESS_INSTANCE",
     RESOLVE_INCIDENT: "UPDATE_PROCESS_INSTANCE",
 }
 """Type of the batch → the permission on process definitions that its creator needs for each item."""
@@ -63,7 +71,15 @@ def command_of(type: str, key: int, plan: MigrationPlan | None = None) -> Comman
     """The command of an item."""
     if plan is not None:
         return MigrateInstance(key, plan.target, plan.mappings, unless_there=True)
-    return CancelInstance(key) if type == CANCEL_PROCESS_INSTANCE else ResolveIncident(key, RETRIES)
+    return _COMMANDS[type](key)
+
+
+_COMMANDS: Mapping[str, Callable[[int], Command]] = {
+    CANCEL_PROCESS_INSTANCE: CancelInstance,
+    SUSPEND_PROCESS_INSTANCE: SuspendInstance,
+    RESUME_PROCESS_INSTANCE: ResumeInstance,
+    RESOLVE_INCIDENT: partial(ResolveIncident, retries=RETRIES),
+}
 
 
 def append_of(operation: Operation, item: Item, plan: MigrationPlan | None = None) -> Append:

@@ -675,6 +675,8 @@ CREATE TABLE jobs (
     worker text,
     trace text,
     denied_reason text,
+    suspended_ready boolean,
+    suspended_until timestamp with time zone,
     CONSTRAINT jobs_pkey PRIMARY KEY (job_key)
 ) WITH (autovacuum_vacuum_insert_scale_factor=0.05, autovacuum_vacuum_scale_factor=0.02, fillfactor=100);
 CREATE INDEX jobs_errors ON jobs USING btree (type, updated_at) WHERE error_code IS NOT NULL OR error_message IS NOT NULL;
@@ -889,6 +891,9 @@ CREATE TABLE process_instances (
     registered json,
     occurrences json,
     awaiting_reset json,
+    suspended_at timestamp with time zone,
+    suspended_reason text,
+    suspended_work json,
     CONSTRAINT process_instances_pkey PRIMARY KEY (process_instance_key)
 ) WITH (autovacuum_vacuum_insert_scale_factor=0.05, autovacuum_vacuum_scale_factor=0.05, fillfactor=80);
 CREATE INDEX process_instances_business ON process_instances USING btree (business_id) WHERE business_id IS NOT NULL;
@@ -1111,7 +1116,7 @@ CREATE TABLE timers (
     cycle json,
     CONSTRAINT timers_due_at_ms_check CHECK (due_at_ms >= 0 AND due_at_ms <= '253402300799999'::bigint),
     CONSTRAINT timers_pkey PRIMARY KEY (timer_key),
-    CONSTRAINT timers_state_check CHECK (state = ANY (ARRAY['PENDING'::text, 'TRIGGERED'::text, 'CANCELED'::text, 'FAILED'::text])),
+    CONSTRAINT timers_state_check CHECK (state = ANY (ARRAY['PENDING'::text, 'TRIGGERED'::text, 'CANCELED'::text, 'FAILED'::text, 'SUSPENDED'::text])) NOT VALID,
     CONSTRAINT timers_type_check CHECK (type = ANY (ARRAY['BOUNDARY'::text, 'INTERMEDIATE'::text, 'START_EVENT'::text, 'EVENT_SUB_PROCESS'::text]))
 );
 CREATE INDEX timers_definition ON timers USING btree (process_definition_key) WHERE ended_at IS NULL AND root_key IS NULL;

@@ -25,6 +25,8 @@ from vivero.storage.work.batch_operations import (
     DELETE_PROCESS_INSTANCE,
     MIGRATE_PROCESS_INSTANCE,
     RESOLVE_INCIDENT,
+    RESUME_PROCESS_INSTANCE,
+    SUSPEND_PROCESS_INSTANCE,
     CallerBounds,
     Candidate,
     Operation,
@@ -61,18 +63,21 @@ class PortionLimits(NamedTuple):
 
 
 _INCIDENTS = ("i.incident_key", "incidents i", "i.resolved_at IS NULL", "i.created_at")
+_INSTANCES = (PROCESS_INSTANCES, "p.process_instance_key", "process_instances p")
 _SELECTIONS: Mapping[tuple[str, str], _Selection] = {
     (CANCEL_PROCESS_INSTANCE, INSTANCES_PATH): _Selection(
-        PROCESS_INSTANCES,
-        "p.process_instance_key",
-        "process_instances p",
+        *_INSTANCES,
         "p.ended_at IS NULL AND p.parent_process_instance_key IS NULL",
         "p.started_at",
     ),
+    (SUSPEND_PROCESS_INSTANCE, INSTANCES_PATH): _Selection(
+        *_INSTANCES, "p.ended_at IS NULL AND p.suspended_at IS NULL", "p.started_at"
+    ),
+    (RESUME_PROCESS_INSTANCE, INSTANCES_PATH): _Selection(
+        *_INSTANCES, "p.ended_at IS NULL AND p.suspended_at IS NOT NULL", "p.started_at"
+    ),
     (DELETE_PROCESS_INSTANCE, INSTANCES_PATH): _Selection(
-        PROCESS_INSTANCES,
-        "p.process_instance_key",
-        "process_instances p",
+        *_INSTANCES,
         "p.ended_at IS NOT NULL AND p.parent_process_instance_key IS NULL",
         "p.started_at",
     ),
@@ -87,7 +92,7 @@ _SELECTIONS: Mapping[tuple[str, str], _Selection] = {
     (RESOLVE_INCIDENT, INCIDENTS_PATH): _Selection(INCIDENTS, *_INCIDENTS),
 }
 """Type of the batch and resource of its filter → what it selects. A called instance is cancelled and deleted with its
-root; it is migrated by itself."""
+root; it is migrated, suspended and resumed by itself."""
 
 
 def statement(type: str, resource: str, filter: Mapping[str, Any], limits: PortionLimits) -> tuple[str, list[Any]]:

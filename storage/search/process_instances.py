@@ -27,7 +27,7 @@ from vivero.storage.search.shared_filters import has_tags, has_variables
 
 INSTANCE_STATES = ("ACTIVE", "COMPLETED", "SUSPENDED", "TERMINATED")
 
-
+STATE = "CASE WHEN p.ended_at IS NOT NULL THEN p.state WHEN p.suspended_at IS NULL THEN 'ACTIVE' ELSE 'SUSPENDED' END"
 LATE = "p.ended_at - p.started_at NOT BETWEEN interval '0' AND interval '1 minute'"
 """Instances that ran for more than a minute, and those that ended while the clock was set back: an index has them."""
 
@@ -69,17 +69,17 @@ PROCESS_INSTANCES = Resource(
         ),
         enumeration(
             "state",
-            element_state("p"),
+            STATE,
             INSTANCE_STATES,
             sort=True,
             cases={
-                "ACTIVE": "p.ended_at IS NULL",
+                "ACTIVE": "p.ended_at IS NULL AND p.suspended_at IS NULL",
                 "COMPLETED": "p.state = 'COMPLETED' AND p.ended_at IS NOT NULL",
-                "SUSPENDED": "false",
+                "SUSPENDED": "p.ended_at IS NULL AND p.suspended_at IS NOT NULL",
                 "TERMINATED": "p.state = 'TERMINATED' AND p.ended_at IS NOT NULL",
             },
         ),
-        filtered("suspendedDate", "NULL::timestamptz", TIME, sort=True),
+        filtered("suspendedDate", "p.suspended_at", TIME, sort=True),
         plain("hasIncident", "(p.incidents > 0 AND p.ended_at IS NULL)", FLAG, sort=True),
         filtered("tenantId", "p.tenant_id", TEXT, sort=True),
         filtered("processInstanceKey", "p.process_instance_key", KEY, sort=True),

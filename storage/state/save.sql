@@ -33,28 +33,32 @@ ORDER BY x.ord;
 INSERT INTO process_instances (process_instance_key, root_key, part_key, parent_element_instance_key, state, started_at,
     ended_at, tokens, live, then_, interrupted, request, incidents, registered, awaiting_reset, occurrences,
     process_definition_key, process_id, process_version, version_tag, process_name, tenant_id, business_id, tags, depth,
-    created_position, parent_process_instance_key, start, start_lock, terminate_after, trace, work, version, in_parts)
+    created_position, parent_process_instance_key, start, start_lock, terminate_after, suspended_at, suspended_reason,
+    suspended_work, trace, work, version, in_parts)
 SELECT x.key, coalesce(x.root, x.key), coalesce(x.part, x.root, x.key), x.caller, x.state, from_epoch_ms(x.started_at),
     from_epoch_ms(x.ended_at), coalesce(x.tokens, '{}'), coalesce(x.live, 0), x.then_, coalesce(x.interrupted, false),
     x.request, coalesce(x.incidents, 0), x.registered, x.awaiting_reset, x.occurrences, x.definition, x.process_id, x.number,
     x.version_tag, x.name, x.tenant, x.business_id, coalesce(x.tags, '{}'), coalesce(x.depth, 1), x.position, x.parent, x.start,
-    x.start_lock, x.terminate_after, x.trace, x.work, x.revision, coalesce(x.in_parts, 0)
+    x.start_lock, x.terminate_after, from_epoch_ms(x.suspended_at), x.suspended_reason, x.suspended_work, x.trace, x.work,
+    x.revision, coalesce(x.in_parts, 0)
 FROM json_to_recordset($1) AS x(key bigint, root bigint, part bigint, caller bigint, state text, started_at bigint,
     ended_at bigint, tokens json, live int, then_ json, interrupted boolean, request bigint, incidents int, registered json,
     awaiting_reset json, occurrences json, definition bigint, process_id text, number int, version_tag text, name text,
     tenant text, business_id text, tags text[], depth int, position bigint, parent bigint, start json, start_lock text,
-    terminate_after text[], trace text, work json, revision bigint, in_parts int);
+    terminate_after text[], suspended_at bigint, suspended_reason text, suspended_work json, trace text, work json,
+    revision bigint, in_parts int);
 
 -- name: instances
 -- The columns that may change. Only `ended_at` is indexed.
 UPDATE process_instances t
 SET state = x.state, ended_at = from_epoch_ms(x.ended_at), tokens = coalesce(x.tokens, '{}'), live = coalesce(x.live, 0),
     then_ = x.then_, interrupted = coalesce(x.interrupted, false), request = x.request, incidents = coalesce(x.incidents, 0),
-    registered = x.registered, awaiting_reset = x.awaiting_reset, occurrences = x.occurrences, work = x.work,
-    version = x.revision, in_parts = coalesce(x.in_parts, 0)
+    registered = x.registered, awaiting_reset = x.awaiting_reset, occurrences = x.occurrences,
+    suspended_at = from_epoch_ms(x.suspended_at), suspended_reason = x.suspended_reason, suspended_work = x.suspended_work,
+    work = x.work, version = x.revision, in_parts = coalesce(x.in_parts, 0)
 FROM json_to_recordset($1) AS x(key bigint, state text, ended_at bigint, tokens json, live int, then_ json, interrupted boolean,
-    request bigint, incidents int, registered json, awaiting_reset json, occurrences json, work json, revision bigint,
-    in_parts int)
+    request bigint, incidents int, registered json, awaiting_reset json, occurrences json, suspended_at bigint,
+    suspended_reason text, suspended_work json, work json, revision bigint, in_parts int)
 WHERE t.process_instance_key = x.key;
 
 -- name: migrated_instances
@@ -155,6 +159,12 @@ UPDATE variables t SET value = x.value, normal_hash = x.normal
 FROM json_to_recordset($1) AS x(key bigint, value text, normal uuid)
 WHERE t.variable_key = x.key;
 
+-- name: released_jobs
+-- Of instances that were suspended or resumed. Before other changes of these jobs, which come after the resumption.
+UPDATE jobs
+SET ready = suspended_ready, available_at = suspended_until, suspended_ready = NULL, suspended_until = NULL, returned = true
+WHERE process_instance_key = ANY ($1::bigint[]) AND suspended_ready IS NOT NULL AND ended_at IS NULL;
+
 -- name: new_jobs
 -- `ready` is false if the job ended in the batch that created it. The job statistics are in the same statement.
 WITH made AS (
@@ -218,6 +228,18 @@ INSERT INTO job_count_changes (partition_id, tenant_id, type, worker, status, jo
 SELECT job_key >> 51, tenant_id, type, left(coalesce(worker, ''), 200), CASE state WHEN 'COMPLETED' THEN state ELSE 'FAILED' END,
     count(*), max(updated_at)
 FROM ended WHERE state IN ('COMPLETED', 'FAILED', 'ERROR_THROWN') GROUP BY 1, 2, 3, 4, 5;
+
+-- name: suspended_jobs
+-- Of suspended instances, in the order of their keys. An activation holds the lock of a job until its lease is visible. So each
+-- job is leased before the suspension, or not at all (docs/adr/0080). Jobs of what terminates go on.
+UPDATE jobs
+SET ready = false, available_at = NULL, suspended_ready = ready, suspended_until = available_at
+WHERE job_key = ANY (ARRAY(
+    SELECT job_key FROM jobs
+    WHERE process_instance_key = ANY ($1::bigint[]) AND ended_at IS NULL AND suspended_ready IS NULL
+        AND listener_event <> ALL ($2::text[])
+    ORDER BY job_key
+    FOR UPDATE));
 
 -- name: timers
 -- Before new timers, and by key: the index of pending timers allows one for each target.

@@ -8,6 +8,8 @@ from typing import Any, NamedTuple
 
 import msgspec
 
+from vivero.core.records.user_tasks import CANCELING
+from vivero.core.shared.listeners import CANCEL
 from vivero.core.state.catalogue import Deployment, Usage
 from vivero.core.state.decision_instances import DecisionInstance
 from vivero.core.state.instance_tree import (
@@ -16,6 +18,7 @@ from vivero.core.state.instance_tree import (
     LoopItem,
     LoopItems,
     LoopResult,
+    SuspensionChange,
     Variable,
 )
 from vivero.core.state.loop_rows import first_of
@@ -72,12 +75,25 @@ def statements_for_rows(state: State, by_type: RowsByType | None = None) -> Iter
         ended.update(_migrated(rows.new[Migration]))
     for row in bulk_end.others():
         written.add(type(row), [row], new=False)
+    ended |= _suspensions((*rows.new.get(SuspensionChange, ()), *rows.changed.get(SuspensionChange, ())))
     for job in (*rows.new.get(Job, ()), *rows.changed.get(Job, ())):
         job.lease = None
     for statement in sorted([*written.documents, *ended], key=_ORDER.__getitem__):
         yield statement, ended[statement] if statement in ended else written.params(statement, state)
     for begun in (*rows.new.get(LoopItems, ()), *rows.changed.get(LoopItems, ())):
         yield _paged_items(begun)
+
+
+def _suspensions(changes: Iterable[SuspensionChange]) -> dict[Statement, Params]:
+    """The jobs of all these instances are released, then those of the suspended ones wait."""
+    instances = {change.key: change.instance for change in changes}
+    if not instances:
+        return {}
+    statements: dict[Statement, Params] = {_sql["released_jobs"]: (list(instances),)}
+    suspended = [key for key, instance in instances.items() if instance.suspended_at is not None]
+    if suspended:
+        statements[_sql["suspended_jobs"]] = (suspended, [CANCEL, CANCELING])
+    return statements
 
 
 class _Saved(NamedTuple):
@@ -142,7 +158,7 @@ _TABLES: dict[type[Row], _Saved] = {
     **{table.kind: _derived(table) for table in TABLES},
 }
 
-_OTHERWISE = (InstanceTree, LoopItems, Usage, SlotMove, Migration)
+_OTHERWISE = (InstanceTree, LoopItems, Usage, SlotMove, Migration, SuspensionChange)
 """Rows in the statement of another row, or with statements of their own, here and in `save`."""
 _WITH_PARTITION = {_sql["new_timers"], _sql["new_messages"]}
 _ORDER = {statement: place for place, statement in enumerate(_sql.values())}

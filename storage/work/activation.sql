@@ -361,9 +361,11 @@ WHERE job_key = ANY (ARRAY (
     FOR UPDATE SKIP LOCKED));
 
 -- name: release
--- Returns the jobs of a client that is gone. The token tells whether the lease is still that of its activation.
+-- Returns the jobs of a client that is gone. The token tells whether the lease is still that of its activation. A suspended job
+-- returns when its instance is resumed.
 UPDATE jobs j
-SET ready = true, returned = true, available_at = NULL, worker = NULL, lease_token = NULL
+SET ready = suspended_ready IS NULL, returned = true, available_at = NULL, worker = NULL, lease_token = NULL,
+    suspended_ready = CASE WHEN suspended_ready IS NOT NULL THEN true END, suspended_until = NULL
 WHERE j.job_key = ANY ($1::bigint[]) AND j.lease_token = ANY ($2::uuid[])
 RETURNING j.type, j.tenant_id;
 

@@ -335,7 +335,10 @@ BATCH: tuple[Mutant, ...] = (
         "batch: deferred work that is refused lies there for ever",
         "tests/engine/consumer/test_poison.py::test_deferred_work_that_cannot_be_saved_is_an_incident_and_goes_on_when_it_is_resolved",
         "core/records/instances.py",
-        ("    sent_by = Sender.NODE\n    has_waiter = True\n", "    sent_by = Sender.NODE\n"),
+        (
+            "    while_suspended = WhileSuspended.EXECUTE\n    has_waiter = True\n",
+            "    while_suspended = WhileSuspended.EXECUTE\n",
+        ),
     ),
     mutant(
         "texts of expressions: NUL goes to the database",

@@ -91,6 +91,8 @@ do   POST   /v2/process-instances
 dovw POST   /v2/process-instances/search
 dovw GET    /v2/process-instances/{processInstanceKey}
 do   POST   /v2/process-instances/{processInstanceKey}/cancellation
+do   POST   /v2/process-instances/{processInstanceKey}/suspension
+do   POST   /v2/process-instances/{processInstanceKey}/resumption
 do   POST   /v2/process-instances/{processInstanceKey}/deletion
 dow  POST   /v2/process-instances/{processInstanceKey}/migration
 do   POST   /v2/erasures

@@ -279,7 +279,7 @@ async def test_migrations_that_are_refused(reader, rows, body, detail):
     assert rows.execute("SELECT count(*) FROM batch_operations").fetchone() == (0,)
 
 
-@pytest.mark.parametrize("what", ["modification", "suspension", "resumption"])
+@pytest.mark.parametrize("what", ["modification"])
 @pytest.mark.harmless
 async def test_what_the_engine_cannot_do_yet_is_refused(reader, rows, what):
     answer = await reader("POST", f"/v2/process-instances/{what}", FILTER)

@@ -38,6 +38,7 @@ OF_TREES = {
         "UserTaskEnded",
     ),
     *("UserTaskChanging", "UserTaskDenied", "JobDenied", "InstanceMigrated"),
+    *("InstanceSuspended", "InstanceResumed", "WorkSuspended"),
 }
 """Events with texts that change an instance tree: the row of the log has its root, and is emptied whole."""
 OF_MODELS = {

@@ -5,12 +5,13 @@ import pytest
 from tests.engine.batch_operations.batch_engine import ANN, CANCEL, RESOLVE, BatchEngine, beat, new
 from vivero.core.records.instances import CancelInstance, ResolveIncident
 from vivero.core.records.jobs import CompleteJob
+from vivero.core.records.suspensions import ResumeInstance, SuspendInstance
 from vivero.engine.batch_operations.settings import BatchOperationSettings
 from vivero.engine.outcomes.admission import Overloaded
 from vivero.storage.cluster import clock
 from vivero.storage.postgres import driver
 from vivero.storage.work import batch_operations
-from vivero.storage.work.batch_operations import CallerBounds
+from vivero.storage.work.batch_operations import RESUME_PROCESS_INSTANCE, SUSPEND_PROCESS_INSTANCE, CallerBounds
 
 SMALL = BatchOperationSettings(portion=3, in_flight=3, scan_rows=4)
 
@@ -265,3 +266,19 @@ def test_everything_is_bounded():
         BatchOperationSettings(portion=500)
     with pytest.raises(ValueError, match="ended_days"):
         BatchOperationSettings(ended_days=-1)
+
+
+async def test_the_active_are_suspended_the_suspended_resumed_and_all_cancelled(engine):
+    keys = await engine.instances(4)
+    await engine.run(SuspendInstance(keys[0]))
+    suspension = await engine.begin(SUSPEND_PROCESS_INSTANCE)
+    await engine.work(engine.batches(SMALL))
+    assert await engine.items(suspension) == dict.fromkeys(keys[1:], ("COMPLETED", None))
+    await engine.run(ResumeInstance(keys[3]))
+    resumption = await engine.begin(RESUME_PROCESS_INSTANCE)
+    await engine.work(engine.batches(SMALL))
+    assert await engine.items(resumption) == dict.fromkeys(keys[:3], ("COMPLETED", None))
+    await engine.run(SuspendInstance(keys[0]))
+    cancellation = await engine.begin()
+    await engine.work(engine.batches(SMALL))
+    assert await engine.counts(cancellation) == ("COMPLETED", 4, 4, 0, 0, 0)

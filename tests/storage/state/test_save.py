@@ -35,6 +35,7 @@ STATEMENTS = beside(save.__file__)
 ELSEWHERE = {
     *("event_log", "inbox", "element_count_changes", "tell_definitions", "fence", "fence_between"),
     *("paged_loop_items", "ended_elements", "ended_jobs", "ended_user_tasks", "parted_timers"),
+    *("released_jobs", "suspended_jobs"),
 }
 """Statements that save no row of the state, or one by its columns."""
 
@@ -67,7 +68,7 @@ NAMED = {
 """Values of columns that are checked, or that decide something."""
 
 FIXED = {
-    "jobs": {"ready", "returned", "worker", "lease_token", "expiries"},
+    "jobs": {"ready", "returned", "worker", "lease_token", "expiries", "suspended_ready", "suspended_until"},
     "timers": {"partition_id"},
     "messages": {"partition_id"},
 }

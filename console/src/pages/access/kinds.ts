@@ -137,6 +137,7 @@ export const RESOURCES: Record<string, readonly string[]> = {
     'READ_PROCESS_DEFINITION',
     'READ_PROCESS_INSTANCE',
     'READ_USER_TASK',
+    'SUSPEND_PROCESS_INSTANCE',
     'UPDATE_PROCESS_INSTANCE',
     'UPDATE_USER_TASK',
   ],

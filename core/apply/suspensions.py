@@ -1,0 +1,52 @@
+"""Suspension and resumption of process instances."""
+
+from __future__ import annotations
+
+from vivero.core.records.suspensions import InstanceResumed, InstanceSuspended, WorkSuspended
+from vivero.core.state.instance_tree import SUSPENDED_ITEM_WEIGHT, Instance, SuspensionChange
+from vivero.core.state.state import State
+
+
+def instance_suspended(state: State, event: InstanceSuspended) -> Instance:
+    instance = _instance(state, event.key)
+    instance.suspended_at, instance.suspended_reason = state.now, event.reason
+    state.add(SuspensionChange(instance.key, instance))
+    return instance
+
+
+def instance_resumed(state: State, event: InstanceResumed) -> Instance:
+    instance = _instance(state, event.key)
+    if not event.items and instance.suspended_work:
+        _defer(state, instance)
+    end_suspension(state, instance)
+    state.add(SuspensionChange(instance.key, instance))
+    return instance
+
+
+def work_suspended(state: State, event: WorkSuspended) -> Instance:
+    instance = _instance(state, event.instance)
+    instance.suspended_work = instance.suspended_work + event.items
+    state.add_weight(instance.tree, SUSPENDED_ITEM_WEIGHT * len(event.items))
+    return instance
+
+
+def end_suspension(state: State, instance: Instance) -> None:
+    state.add_weight(instance.tree, -SUSPENDED_ITEM_WEIGHT * len(instance.suspended_work))
+    instance.suspended_at = instance.suspended_reason = None
+    instance.suspended_work = ()
+
+
+def _defer(state: State, instance: Instance) -> None:
+    """Make deferred work of the suspended items. The parts of paged loops that they are in may have to be loaded."""
+    tree = instance.tree
+    state.edit(tree)
+    tree.work = tree.work + instance.suspended_work
+    if tree.in_parts:
+        tree.loaded_work = 0
+
+
+def _instance(state: State, key: int) -> Instance:
+    instance = state.elements[key]
+    assert isinstance(instance, Instance), "only process instances are suspended"
+    state.edit(instance)
+    return instance

@@ -1,0 +1,67 @@
+"""Suspension of process instances: commands and events."""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar
+
+from vivero.core.partitions import homes
+from vivero.core.records.base import Command, Event, Sender, WhileSuspended
+
+
+class SuspendInstance(Command, frozen=True):
+    """Stop a process instance where it is; `include_called`: with those that it has called, and that run.
+
+    `reason`: for people.
+    """
+
+    intent: ClassVar[str] = "PROCESS_INSTANCE:SUSPEND"
+    home = homes.of_key
+    sent_by = Sender.CLIENT
+    while_suspended = WhileSuspended.EXECUTE
+    changes_tree = True
+
+    key: int
+    include_called: bool = False
+    reason: str | None = None
+
+
+class ResumeInstance(Command, frozen=True):
+    """Let a suspended process instance go on; `include_called`: with suspended ones that it has called."""
+
+    intent: ClassVar[str] = "PROCESS_INSTANCE:RESUME"
+    home = homes.of_key
+    sent_by = Sender.CLIENT
+    while_suspended = WhileSuspended.EXECUTE
+    changes_tree = True
+
+    key: int
+    include_called: bool = False
+
+
+Items = tuple[tuple[int, str, Any], ...]
+"""Work items (element key, stage, argument)."""
+
+
+RESCHEDULE, AWAIT_MESSAGE = "reschedule", "await message"
+"""Stages of suspended items: a timer that was due is scheduled, and a subscription returns to its message channel."""
+
+
+class InstanceSuspended(Event, frozen=True):
+    """The process instance takes no further step. Its jobs are not activated."""
+
+    key: int
+    reason: str | None = None
+
+
+class InstanceResumed(Event, frozen=True):
+    """The process instance goes on with all work that waited: with `items`, or, without any, as deferred work."""
+
+    key: int
+    items: Items = ()
+
+
+class WorkSuspended(Event, frozen=True):
+    """These work items of a suspended process instance wait for its resumption."""
+
+    instance: int
+    items: Items
