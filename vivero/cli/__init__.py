@@ -53,6 +53,8 @@ CLI_COMMANDS: Mapping[str, Mapping[str, tuple[str, str]]] = {
         "task": ("processes.tasks:task", "List, show, claim, assign, update and complete user tasks."),
         "activate": ("processes.ad_hoc:activate", "Activate elements of an ad-hoc sub-process, or list them."),
         "cancel": ("processes.changes:cancel", "Cancel process instances: by key, or all that match."),
+        "suspend": ("processes.suspension:suspend", "Suspend process instances: by key, or all that match."),
+        "resume": ("processes.suspension:resume", "Resume process instances: by key, or all that match."),
         "migrate-instance": (
             "processes.migrations:migrate_instance",
             "Migrate running instances to another definition: by key, or all of one.",

@@ -49,7 +49,8 @@ class Server:
         path = request.url.path
         body = json.loads(request.content) if request.content else None
         self.asked.append((request.method, path, body))
-        if path.endswith(("/suspension", "/resumption", "operations/7/cancellation")):
+        of_one = "/operations/7/" in path.replace("batch-operations", "operations") or "/process-instances/5/" in path
+        if of_one and path.endswith(("/suspension", "/resumption", "/cancellation")):
             return httpx.Response(204)
         if path.endswith("/batch-operation-items/search"):
             return httpx.Response(200, json=page([ITEM]))
@@ -109,6 +110,27 @@ def test_incidents_are_selected_by_their_own_fields(server):
     assert server.asked[0] == ("POST", "/v2/incidents/resolution", {"filter": filter})
 
 
+@pytest.mark.parametrize(("command", "path"), [("suspend", "suspension"), ("resume", "resumption")])
+def test_instances_are_suspended_and_resumed_by_the_server(server, command, path):
+    said = run(command, "--all", "--process", "order", "--detach")
+    assert (said.exit_code, said.stdout) == (0, "7\n"), said.stderr
+    filter = {"processDefinitionId": "order"}
+    assert server.asked == [("POST", f"/v2/process-instances/{path}", {"filter": filter})]
+
+
+def test_instances_are_suspended_and_resumed_by_key(server):
+    said = run("suspend", "5", "--reason", "r")
+    assert (said.exit_code, said.stdout) == (0, "suspended 5\n"), said.stderr
+    said = run("resume", "5", "--include-called")
+    assert (said.exit_code, said.stdout) == (0, "resumed 5\n"), said.stderr
+    path = "/v2/process-instances/5"
+    suspension = {"includeCalled": False, "reason": "r"}
+    assert server.asked == [
+        ("POST", f"{path}/suspension", suspension),
+        ("POST", f"{path}/resumption", {"includeCalled": True}),
+    ]
+
+
 def test_ended_instances_are_deleted_by_the_server(server):
     said = run("delete", "--all", "--process", "order", "--ended-before", "2026-01-01T00:00:00Z", "--detach")
     assert (said.exit_code, said.stdout) == (0, "7\n"), said.stderr
@@ -149,6 +171,9 @@ def test_detached_it_only_prints_the_key(server):
         (["cancel", "--all", "5"], "name keys, or use --all"),
         (["cancel", "--all"], "name what to change"),
         (["cancel", "5", "--process", "p"], "--process needs --all"),
+        (["suspend"], "name keys, or use --all"),
+        (["suspend", "--all", "--process", "p", "--reason", "r"], "--reason and --include-called need keys"),
+        (["resume", "--all", "--process", "p", "--include-called"], "--include-called needs keys"),
         (["delete", "5", "--ended-before", "2026-01-01"], "--ended-before needs --all"),
         (["delete", "--all"], "name what to change"),
         (["erase"], "give either --business-id or --variable"),

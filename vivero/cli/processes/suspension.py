@@ -1,0 +1,107 @@
+"""The commands `suspend` and `resume`: by key, or everything that matches."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import click
+
+from vivero.cli.processes.batches import change_all, everything_options
+from vivero.cli.processes.changes import check_target
+from vivero.cli.shared.each import keys_argument, try_each
+from vivero.cli.shared.filters import Selected, of_processes, options_of
+from vivero.cli.shared.options import json_option
+from vivero.cli.shared.server_options import address_option
+from vivero.client.rest import Client
+
+
+@click.command()
+@keys_argument(required=False)
+@click.option("--reason", metavar="TEXT", help="The reason, for people. Only with keys.")
+@click.option("--include-called", is_flag=True, help="Suspend called process instances, too. Only with keys.")
+@everything_options
+@of_processes("With --all: only instances", version="of this version")
+@address_option
+@json_option
+def suspend(
+    keys: tuple[str, ...],
+    reason: str | None,
+    include_called: bool,
+    everything: bool,
+    selected: Selected,
+    filter: dict[str, Any] | None,
+    detach: bool,
+    yes: bool,
+    address: str | None,
+    as_json: bool,
+) -> None:
+    """Suspend process instances: they stay where they are until they are resumed.
+
+    \b
+    Examples:
+      vivero suspend 2251799813685251 --reason "the price list is wrong"
+      vivero suspend --all --process order --version 3
+    """
+    check_target(keys, everything, options_of(selected) | {"--filter": filter, "--detach": detach})
+    if everything:
+        if reason or include_called:
+            raise click.UsageError("--reason and --include-called need keys")
+        chosen = {**selected} | (filter or {})
+        path = "process-instances/suspension"
+        change_all(address, path, "process-instances", chosen, detach=detach, yes=yes, what="suspend", as_json=as_json)
+        return
+
+    async def work(client: Client, key: str) -> None:
+        body = {"includeCalled": include_called} | ({"reason": reason} if reason else {})
+        await client.request("POST", f"/v2/process-instances/{key}/suspension", body)
+
+    try_each(address, keys, work, "suspended", as_json=as_json)
+
+
+@click.command()
+@keys_argument(required=False)
+@click.option("--include-called", is_flag=True, help="Resume called process instances, too. Only with keys.")
+@everything_options
+@of_processes("With --all: only instances", version="of this version")
+@address_option
+@json_option
+def resume(
+    keys: tuple[str, ...],
+    include_called: bool,
+    everything: bool,
+    selected: Selected,
+    filter: dict[str, Any] | None,
+    detach: bool,
+    yes: bool,
+    address: str | None,
+    as_json: bool,
+) -> None:
+    """Resume suspended process instances.
+
+    \b
+    Examples:
+      vivero resume 2251799813685251
+      vivero resume --all --process order
+    """
+    check_target(keys, everything, options_of(selected) | {"--filter": filter, "--detach": detach})
+    if everything:
+        if include_called:
+            raise click.UsageError("--include-called needs keys")
+        chosen = {**selected} | (filter or {})
+        change_all(
+            address,
+            "process-instances/resumption",
+            "process-instances",
+            chosen,
+            detach=detach,
+            yes=yes,
+            what="resume",
+            as_json=as_json,
+            of={"state": "SUSPENDED"},
+        )
+        return
+
+    async def work(client: Client, key: str) -> None:
+        await client.request("POST", f"/v2/process-instances/{key}/resumption", {"includeCalled": include_called})
+
+    try_each(address, keys, work, "resumed", as_json=as_json)
