@@ -201,6 +201,35 @@ def test_rules_that_never_matched(console, api):
     expect(headers).to_have_count(0)  # the page follows the server
 
 
+def test_two_versions_are_compared(console, api):
+    """A rule in front shifts the ids of all others, which are numbers of places. Two go, and two change places."""
+
+    def deploy(*rules, policy="FIRST", id="compared"):
+        api.deploy("compared.dmn", file(decision("Compared", table(["x"], ["y"], rules, policy)), id=id))
+
+    deploy(*((str(n), f'"{n}"') for n in range(1, 151)), policy="UNIQUE")
+    kept = [(str(n), f'"{n}"') for n in range(1, 151) if n not in (7, 20)]
+    kept[9], kept[10] = kept[10], kept[9]  # 11 and 12
+    kept[100] = (kept[100][0], '"other"')
+    deploy(("0", '"zero"'), *kept)
+    console.open("/decisions/Compared")
+    console.page.get_by_label("Compare with").select_option("1")
+    expect(console.page).to_have_url(re.compile("with=1"))
+    main = console.page.get_by_role("main")
+    expect(main.get_by_role("status")).to_have_text("added: 1 · removed: 2 · changed: 1 · moved: 1")
+    rows = main.locator("table.rules tbody tr")
+    expect(rows).to_have_count(5)
+    expect(main.locator("tr.added")).to_contain_text('"zero"')
+    expect(main.get_by_role("columnheader").first).to_contain_text("UNIQUE")
+    expect(main.get_by_role("columnheader").first).to_contain_text("FIRST")
+    assert console.violations() == []
+    main.get_by_label("Only rules that differ").uncheck()
+    expect(rows).to_have_count(100)
+    deploy(("0", '"zero"'), *kept, id="compared-too")
+    console.open("/decisions/Compared?with=2")
+    expect(main.get_by_text("The logic is the same in both versions.")).to_be_visible()
+
+
 def test_boxed_expressions_can_be_read(console, api):
     api.deploy("shipping.dmn", definitions(SHIPPING))
     console.open("/decisions/Shipping")

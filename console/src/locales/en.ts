@@ -549,4 +549,12 @@ export const en = {
   'rule.lookedAtSome': 'Matches in {n} of the newest decision instances. Older ones were not looked at.',
   'rule.failed': 'Failed: {n}.',
   'rule.withoutAll': 'In {n} of them more rules matched than are kept.',
+  'decision.compare': 'Compare with',
+  'decision.noDifference': 'The logic is the same in both versions.',
+  'rule.onlyDifferent': 'Only rules that differ',
+  'rule.change.same': 'same',
+  'rule.change.added': 'added',
+  'rule.change.removed': 'removed',
+  'rule.change.changed': 'changed',
+  'rule.change.moved': 'moved',
 };

@@ -550,4 +550,12 @@ export const es: Catalogue = {
   'rule.lookedAtSome': 'Coincidencias en {n} de las instancias de decisión más recientes. Las anteriores no se examinaron.',
   'rule.failed': 'Fallidas: {n}.',
   'rule.withoutAll': 'En {n} de ellas coincidieron más reglas de las que se guardan.',
+  'decision.compare': 'Comparar con',
+  'decision.noDifference': 'La lógica es la misma en ambas versiones.',
+  'rule.onlyDifferent': 'Solo reglas que difieren',
+  'rule.change.same': 'igual',
+  'rule.change.added': 'añadida',
+  'rule.change.removed': 'quitada',
+  'rule.change.changed': 'cambiada',
+  'rule.change.moved': 'movida',
 };

@@ -550,4 +550,12 @@ export const pt: Catalogue = {
   'rule.lookedAtSome': 'Correspondências em {n} das instâncias de decisão mais recentes. As anteriores não foram examinadas.',
   'rule.failed': 'Falharam: {n}.',
   'rule.withoutAll': 'Em {n} delas corresponderam mais regras do que as guardadas.',
+  'decision.compare': 'Comparar com',
+  'decision.noDifference': 'A lógica é a mesma nas duas versões.',
+  'rule.onlyDifferent': 'Só regras que diferem',
+  'rule.change.same': 'igual',
+  'rule.change.added': 'adicionada',
+  'rule.change.removed': 'removida',
+  'rule.change.changed': 'alterada',
+  'rule.change.moved': 'movida',
 };

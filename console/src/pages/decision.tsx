@@ -16,6 +16,7 @@ import { decisionUrl } from '../lib/urls.ts';
 import { Head } from '../parts/head.tsx';
 import { ProblemBox } from '../parts/problem.tsx';
 import { KeyText } from '../parts/time.tsx';
+import { Compare } from './compare.tsx';
 import { Evaluate } from './evaluate.tsx';
 
 /** The decisions of the same file by id, with their versions. */
@@ -135,6 +136,7 @@ export function Decision({ id }: { id: string }) {
   const evaluating = query.value.get('evaluate') !== null;
   const wanted = query.value.get('version');
   const definition = versions?.find((one) => String(one.version) === wanted) ?? versions?.[0];
+  const other = versions?.find((one) => one !== definition && String(one.version) === query.value.get('with'));
   return (
     <>
       <Head
@@ -159,10 +161,26 @@ export function Decision({ id }: { id: string }) {
                   </option>
                 ))}
               </select>
+              {versions!.length > 1 && (
+                <select
+                  aria-label={t('decision.compare')}
+                  value={other ? String(other.version) : ''}
+                  onChange={(event) => put({ with: event.currentTarget.value || null, evaluate: null, node: null })}
+                >
+                  <option value="">{t('decision.compare')} …</option>
+                  {versions!
+                    .filter((d) => d !== definition)
+                    .map((d) => (
+                      <option key={d.version} value={d.version}>
+                        v{d.version}
+                      </option>
+                    ))}
+                </select>
+              )}
               <button
                 type="button"
                 aria-pressed={evaluating}
-                onClick={() => put({ evaluate: evaluating ? null : 1, node: null })}
+                onClick={() => put({ evaluate: evaluating ? null : 1, node: null, with: null })}
               >
                 {t('decision.evaluate')} …
               </button>
@@ -183,7 +201,12 @@ export function Decision({ id }: { id: string }) {
         </div>
       )}
       {!versions && !found.problem.value && <p class="dim loading">{t('loading')}</p>}
-      {definition && (
+      {definition && other && (
+        <div class="stack decision">
+          <Compare key={`${other.version} ${definition.version}`} before={other} after={definition} />
+        </div>
+      )}
+      {definition && !other && (
         <Version key={definition.decisionDefinitionKey} definition={definition} latest={definition === versions![0]} />
       )}
     </>
