@@ -25,6 +25,7 @@ from vivero.core.records.instances import CancelInstance, CreateInstance, Resolv
 from vivero.core.records.jobs import CompleteJob, FailJob, ThrowJobError, UpdateJob, WithholdJob
 from vivero.core.records.messages import CorrelateMessage, ExpireMessage, PublishMessage
 from vivero.core.records.migrations import MigrateInstance
+from vivero.core.records.modifications import ModifyInstance, TerminateInstruction
 from vivero.core.records.signals import BroadcastSignal
 from vivero.core.records.slots import MoveSlots
 from vivero.core.records.timers import FireTimer, MoveTimer
@@ -44,6 +45,7 @@ UNKNOWN = 1_000_000
 
 BY_KEY = {
     CancelInstance: ("instance", CancelInstance),
+    ModifyInstance: ("instance", lambda key: ModifyInstance(key, terminate=(TerminateInstruction(key),))),
     MigrateInstance: ("instance", lambda key: MigrateInstance(key, 5, (("work", "work"),))),
     SetVariables: ("element", lambda key: SetVariables(key, raw({"a": 1}))),
     ActivateAdHocElements: ("element", lambda key: ActivateAdHocElements(key, (ElementToActivate("a"),))),

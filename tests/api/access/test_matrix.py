@@ -94,6 +94,7 @@ do   POST   /v2/process-instances/{processInstanceKey}/cancellation
 do   POST   /v2/process-instances/{processInstanceKey}/suspension
 do   POST   /v2/process-instances/{processInstanceKey}/resumption
 do   POST   /v2/process-instances/{processInstanceKey}/deletion
+do   POST   /v2/process-instances/{processInstanceKey}/modification
 dow  POST   /v2/process-instances/{processInstanceKey}/migration
 do   POST   /v2/erasures
 do   POST   /v2/process-instances/cancellation
