@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter, deque
-from collections.abc import Mapping, Set
+from collections.abc import Iterable, Mapping, Set
 from dataclasses import dataclass, field
 from heapq import heappop, heappush
 
@@ -113,8 +113,14 @@ def _by_id(instance: Instance, ids: Set[str], keys: Set[int]) -> dict[str, list[
         if element.element in ids and not element.is_inner:
             found.setdefault(element.element, []).append(element)
         elif element.then is None:
-            pending.extend(child for child in element.children.values() if not isinstance(child, Instance))
+            pending.extend(child for child in _in_order(element) if not isinstance(child, Instance))
     return found
+
+
+def _in_order(scope: Element) -> Iterable[Element]:
+    """The children by age. Those of a paged loop are in memory in the order in which they were loaded."""
+    children = scope.children.values()
+    return children if scope.pages is None else sorted(children, key=lambda child: child.key)
 
 
 def ends_with(terminated: Mapping[int, Element], kept: Set[int], instance: Instance) -> dict[int, Element]:

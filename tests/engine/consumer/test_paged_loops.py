@@ -16,6 +16,7 @@ from tests.core.engine import raw
 from tests.core.event_models import ad_hoc, boundary, call, error, loop, model, script
 from tests.core.listener_models import Attended, listening
 from tests.core.models import process, start, sub, task
+from tests.core.modification_models import activate, modify, move, terminate
 from tests.engine.consumer import serial_runs
 from tests.engine.consumer.serial_runs import (
     PINNED_MS,
@@ -595,3 +596,15 @@ async def test_a_loop_over_a_million_items_is_an_incident_and_no_term_ends(migra
     assert (element, type_) == ("work", "EXTRACT_VALUE_ERROR")
     assert message.endswith("at most 200000 are allowed, not 1000000.")
     assert (await connection.execute("SELECT count(*) FROM jobs")).rows == [(1,)]
+
+
+async def test_a_modification_finds_the_inner_instances_that_are_not_in_memory(same_end):
+    inside = sub("work", start("in"), task("deep"), task("deeper"), "in > deep > deeper")
+    serial = begun(looped(inside))
+    serial.complete("deep")
+    modify(serial, serial.key, move("deep", "deeper", "sourceParent"), activate("after"))
+    assert serial.jobs == ["after"] + ["deeper"] * 7
+    modify(serial, serial.key, terminate(next(e.key for e in serial.state.elements.values() if e.index == 3)))
+    modify(serial, serial.key, "-deeper")
+    assert serial.jobs == ["after"]
+    await same_end(serial)
