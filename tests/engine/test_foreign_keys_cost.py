@@ -28,6 +28,7 @@ from vivero.core.records.migrations import MigrateInstance
 from vivero.core.records.modifications import ModifyInstance, TerminateInstruction
 from vivero.core.records.signals import BroadcastSignal
 from vivero.core.records.slots import MoveSlots
+from vivero.core.records.suspensions import ResumeInstance, SuspendInstance
 from vivero.core.records.timers import FireTimer, MoveTimer
 from vivero.core.records.user_tasks import (
     AssignUserTask,
@@ -45,6 +46,8 @@ UNKNOWN = 1_000_000
 
 BY_KEY = {
     CancelInstance: ("instance", CancelInstance),
+    SuspendInstance: ("instance", SuspendInstance),
+    ResumeInstance: ("instance", ResumeInstance),
     ModifyInstance: ("instance", lambda key: ModifyInstance(key, terminate=(TerminateInstruction(key),))),
     MigrateInstance: ("instance", lambda key: MigrateInstance(key, 5, (("work", "work"),))),
     SetVariables: ("element", lambda key: SetVariables(key, raw({"a": 1}))),

@@ -30,6 +30,8 @@ def test_every_golden_trace_is_of_a_variant_or_has_its_own_test():
         "deadlock",
         "incidents",
         "one_task",
+        "suspended",
+        "modification",
         "order",
         "in_quanta",
         "surplus",

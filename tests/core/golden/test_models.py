@@ -8,10 +8,13 @@ from pathlib import Path
 import pytest
 
 from tests.core.engine import Engine, sample
-from tests.core.models import end, flow, par, process, start, sub, task, xor
+from tests.core.event_models import call
+from tests.core.models import end, file, flow, par, process, process_element, start, sub, task, xor
 from vivero.core.execution.step import StepLimits
 from vivero.core.records.codec import EVENTS
 from vivero.core.records.instances import VariableSet
+from vivero.core.records.suspensions import ResumeInstance, SuspendInstance
+from vivero.core.records.timers import TriggerTimer
 from vivero.core.trace import Trace
 
 MODELS = Path(__file__).parents[2] / "models"
@@ -91,6 +94,24 @@ def deadlock(engine):
     engine.fire_at(key, "p/s", "late")
 
 
+def suspended(engine):
+    """Suspended while a called instance runs and a timer is due; refused, set, resumed."""
+    hour = "<timerEventDefinition><timeDuration>PT1H</timeDuration></timerEventDefinition>"
+    late = f'<boundaryEvent id="late" attachedToRef="work" cancelActivity="false">{hour}</boundaryEvent>'
+    child = process_element(start("i"), task("inner"), "i > inner", id="child")
+    parts = start(), task("work"), late, call("c", "child"), task("after"), "start > work", "start > c > after"
+    engine.deploy(file(child, process_element(*parts)))
+    key = engine.start()
+    engine.accepted(SuspendInstance(key, reason="a holiday"))
+    engine.complete("work")
+    engine.set(key, x=1)
+    engine.complete("inner", y=2)
+    (timer,) = engine.state.timers.values()
+    engine.memory.now = timer.due_at
+    engine.accepted(TriggerTimer(timer.key, timer.due_at))
+    engine.accepted(ResumeInstance(key))
+
+
 def in_quanta(engine):
     """One work item a quantum: what is left is deferred and goes on in a later command."""
     inner = sub("s", start("i"), task("deep"), "i > deep")
@@ -98,7 +119,7 @@ def in_quanta(engine):
     engine.cancel(engine.start())
 
 
-RUNS = [one_task, order, surplus, incidents, cancelled, deadlock, in_quanta]
+RUNS = [one_task, order, surplus, incidents, cancelled, deadlock, suspended, in_quanta]
 
 
 @pytest.mark.parametrize("run", RUNS, ids=lambda run: run.__name__)
