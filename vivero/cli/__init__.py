@@ -55,6 +55,10 @@ CLI_COMMANDS: Mapping[str, Mapping[str, tuple[str, str]]] = {
         "cancel": ("processes.changes:cancel", "Cancel process instances: by key, or all that match."),
         "suspend": ("processes.suspension:suspend", "Suspend process instances: by key, or all that match."),
         "resume": ("processes.suspension:resume", "Resume process instances: by key, or all that match."),
+        "modify": (
+            "processes.modification:modify",
+            "Activate, move and terminate elements of a process instance.",
+        ),
         "migrate-instance": (
             "processes.migrations:migrate_instance",
             "Migrate running instances to another definition: by key, or all of one.",

@@ -314,10 +314,6 @@ class Client:
         path = f"/v2/process-definitions/{path_part(source)}/migration-plan"
         return (await self.request("POST", path, {"targetProcessDefinitionKey": target})).document
 
-    async def modify(self, instance_key: str, instructions: Document) -> Answer:
-        """Activate, move and terminate elements of an instance: `activateInstructions`, `moveInstructions`, …"""
-        return await self.request("POST", f"/v2/process-instances/{path_part(instance_key)}/modification", instructions)
-
     async def instance(self, key: str) -> Document:
         """The process instance with a key."""
         return await self._get(f"/v2/process-instances/{path_part(key)}")

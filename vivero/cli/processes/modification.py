@@ -1,0 +1,78 @@
+"""The command `modify`: activate, move and terminate elements of a process instance."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import click
+
+from vivero.cli.shared.options import JSON_OBJECT, KEY, json_option, tell
+from vivero.cli.shared.server_options import address_option, talk
+from vivero.client.rest import Client, path_part
+
+
+@click.command()
+@click.argument("key", type=KEY, metavar="KEY")
+@click.option("--activate", metavar="ID", multiple=True, help="An element that begins; may be repeated.")
+@click.option("--move", metavar="FROM:TO", multiple=True, help="The id or key of a source, and the id of its target.")
+@click.option("--terminate", metavar="ID", multiple=True, help="The id of an element, or the key of one instance.")
+@click.option(
+    "--variables",
+    type=JSON_OBJECT,
+    help="Variables of the process instance that are set first: a JSON object, @file, or @- for standard input.",
+)
+@address_option
+@json_option
+def modify(
+    key: str,
+    activate: tuple[str, ...],
+    move: tuple[str, ...],
+    terminate: tuple[str, ...],
+    variables: dict[str, Any] | None,
+    address: str | None,
+    as_json: bool,
+) -> None:
+    """Activate, move and terminate elements of a process instance, all or nothing.
+
+    An id means all active instances of the element. A move stays in the innermost scope that the source and the target
+    have in common.
+
+    \b
+    Examples:
+      vivero modify 2251799813685251 --move pay:check
+      vivero modify 2251799813685251 --activate inform --variables '{"late": true}' --terminate remind
+    """
+    if not (activate or move or terminate):
+        raise click.UsageError("say what to --activate, --move or --terminate")
+    if variables and not (activate or move):
+        raise click.UsageError("--variables needs --activate or --move")
+    given = [{"variables": variables}] if variables else []
+    instructions = {
+        "activateInstructions": [{"elementId": id, "variableInstructions": given} for id in activate],
+        "moveInstructions": [_move(one) | {"variableInstructions": given} for one in move],
+        "terminateInstructions": [{"elementInstanceKey" if one.isdecimal() else "elementId": one} for one in terminate],
+    }
+
+    async def work(client: Client) -> None:
+        answer = await client.request("POST", f"/v2/process-instances/{path_part(key)}/modification", instructions)
+        done = [f"activated {', '.join(activate)}"] if activate else []
+        done += [f"moved {', '.join(move)}"] if move else []
+        done += [f"terminated {', '.join(terminate)}"] if terminate else []
+        tell(as_json, f"{key}: {'; '.join(done)}", key=key, position=answer.position)
+
+    talk(address, work)
+
+
+def _move(text: str) -> dict[str, Any]:
+    source, colon, target = text.rpartition(":")
+    if not colon or not source or not target:
+        raise click.BadParameter(f"{text!r} is not of the form FROM:TO", param_hint="--move")
+    if source.isdecimal():
+        named = {"sourceType": "byKey", "sourceElementInstanceKey": source}
+    else:
+        named = {"sourceType": "byId", "sourceElementId": source}
+    return {
+        "sourceElementInstruction": named,
+        "targetElementId": target,
+        "ancestorScopeInstruction": {"ancestorScopeType": "inferred"},
+    }
