@@ -46,8 +46,8 @@ UNKNOWN = 1_000_000
 
 BY_KEY = {
     CancelInstance: ("instance", CancelInstance),
-    SuspendInstance: ("instance", SuspendInstance),
-    ResumeInstance: ("instance", ResumeInstance),
+    SuspendInstance: ("instance", lambda key: SuspendInstance(key)),
+    ResumeInstance: ("instance", lambda key: ResumeInstance(key)),
     ModifyInstance: ("instance", lambda key: ModifyInstance(key, terminate=(TerminateInstruction(key),))),
     MigrateInstance: ("instance", lambda key: MigrateInstance(key, 5, (("work", "work"),))),
     SetVariables: ("element", lambda key: SetVariables(key, raw({"a": 1}))),
