@@ -16,7 +16,18 @@ from vivero import logs
 USUAL = ("core", "append", "engine", "http", "feel", "http_server", "authentication")
 """The benchmarks that run when none is named: under three minutes."""
 LARGE = (
-    *("connectors", "jobs", "timers", "messages", "loops", "nested_loops", "capacity", "partitions", "processes"),
+    *(
+        "connectors",
+        "jobs",
+        "timers",
+        "messages",
+        "loops",
+        "nested_loops",
+        "compensation",
+        "capacity",
+        "partitions",
+        "processes",
+    ),
     *("decisions", "overload", "row_security", "console", "growth", "retention", "tracing", "metrics"),
 )
 """A minute or more each, on up to a million rows: only by name."""

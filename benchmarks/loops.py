@@ -60,13 +60,10 @@ async def _run() -> tuple[dict[str, float], dict[str, str]]:
 
 
 async def _measure(dsn: str, port: int, process: psutil.Process) -> dict[str, float]:
-    command = [sys.executable, "-m", "benchmarks.loops", str(port)]
-    others = await trio.lowlevel.open_process(
-        command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, cwd=Path(__file__).parents[1]
-    )
+    others = await begin_others(port)
     memory = [process.memory_info().rss]
     async with trio.open_nursery() as nursery:
-        nursery.start_soon(_watch_memory, process, memory)
+        nursery.start_soon(watch_memory, process, memory)
         moments = await _phases(dsn, port)
         nursery.cancel_scope.cancel()
     idle, begin, begun, cancel, cancelled = moments
@@ -127,10 +124,19 @@ def percentiles(name: str, ordered: Sequence[float]) -> dict[str, float]:
     return {f"{name}_{which}_ms": 1000 * ordered[place] for which, place in at.items()}
 
 
-async def _watch_memory(process: psutil.Process, memory: list[int]) -> None:
+async def watch_memory(process: psutil.Process, memory: list[int]) -> None:
+    """Collect the resident memory of a process until cancelled."""
     while True:
         await trio.sleep(WATCH_S)
         memory.append(process.memory_info().rss)
+
+
+async def begin_others(port: int) -> trio.Process:
+    """Begin the client of the others, in a process of its own."""
+    command = [sys.executable, "-m", "benchmarks.loops", str(port)]
+    return await trio.lowlevel.open_process(
+        command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, cwd=Path(__file__).parents[1]
+    )
 
 
 async def latencies(others: trio.Process) -> list[Latency]:

@@ -43,6 +43,8 @@ log = structlog.get_logger(__name__)
 CHECKPOINT_EVERY_S = 0.001
 """The API shares this thread, and waits no longer than this for the engine."""
 COMPUTE_S = 0.05
+QUANTUM_ROUNDS = 16
+"""The number of times that a quantum loads what it lacks. Then the command of the work goes on."""
 ACCEPTED, REJECTED, FORWARDED = "accepted", "rejected", "forwarded"
 FOLLOW_UP_S = 0.2
 """CPU time for follow-ups that wait for a load. The remaining ones go through the log."""
@@ -179,13 +181,20 @@ def needs_of_work(root: int) -> list[Need]:
     return list(COMMANDS[ContinueWork].needs(ContinueWork(root), ""))
 
 
-async def run_deferred(processor: Processor, root: int, last: int, now: int, fill: Fill) -> BatchResult | None:
-    """Run a quantum of a tree's deferred work as a batch without a command. Its rows follow those of `last`."""
+async def run_deferred(
+    processor: Processor, root: int, last: int, now: int, fill: Fill, postponed: Callable[[], bool] = lambda: False
+) -> BatchResult | None:
+    """Run a quantum of a tree's deferred work as a batch without a command. Its rows follow those of `last`.
+
+    When `postponed` after a load, it has its next turn instead, which probably finds the rows in memory.
+    """
     collected, rows = _Collected(last=last), processor.run_deferred(root, now)
-    for _ in range(FOLLOW_UP_ROUNDS):
+    for _ in range(QUANTUM_ROUNDS):
         if processor.lacks is None:
             break
         await fill([processor.lacks])
+        if postponed():
+            return None
         rows = processor.run_deferred(root, now)
     if processor.lacks is not None:
         processor.give_up_deferred(root)

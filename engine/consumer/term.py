@@ -272,19 +272,29 @@ class Term:
                 await self._owner.partition_duty.expect(self._beat)
             if self._commands_wait and not waited:
                 return True
-            began, began_s = trio.current_time(), thread_time()  # after reading: a shorter quantum reads no less
-            work = await batch.run_deferred(self._processor, root, self.last, self._time.ms, self._loader.fill)
+            reading = self._loader.reading
+            began, began_s = trio.current_time() - reading.took_s, thread_time() - reading.cpu_s
+            work = await batch.run_deferred(
+                self._processor,
+                root,
+                self.last,
+                self._time.ms,
+                self._loader.fill,
+                postponed=lambda: self._commands_wait and not waited,
+            )
         except DataPoison as poison:
             await self._committer.commit_done()
             raise Suspected(self.last + 1, self.last, 0, poison) from poison
-        worked_s, used_up = thread_time() - began_s, self._processor.used_up
+        worked_s, used_up = thread_time() - reading.cpu_s - began_s, self._processor.used_up
         if work is not None:
             await self._commit(work, nursery)
-        elif self._processor.lacks is not None:  # its command in the inbox was in no hurry
+        elif self._processor.will_continue(ContinueWork(root)):  # it was postponed
+            return True
+        else:  # its command in the inbox was in no hurry
             await self._committer.commit_done()
             self._owner.observer.inbox_filled(self._claim.partition)
         now = trio.current_time()
-        self._quanta.fit(now, worked_s, now - began, used_up)
+        self._quanta.fit(now, worked_s, now - reading.took_s - began, used_up)
         self._quanta.note_quantum(now - started, waited)
         return True
 

@@ -23,9 +23,9 @@ _sql = load_sql(Path(__file__).with_suffix(".sql"))
 _variables = load_sql(Path(__file__).with_name("load.sql"))["variables"]
 _numbers = msgspec.json.Decoder(dict[str, int]).decode
 
-REGISTRATIONS_A_PAGE = 200
-"""Rows of one activity in a scope that are loaded together."""
-REGISTRATIONS_INSIDE = 500
+REGISTRATIONS_A_PAGE = 64
+"""Rows of one activity in a scope that are loaded together. Commands wait while a page is loaded."""
+REGISTRATIONS_INSIDE = 160
 """Rows inside of completed scopes that come along with a page, roughly."""
 
 Group = tuple[int, int, str, int]

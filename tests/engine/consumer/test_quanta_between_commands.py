@@ -32,11 +32,11 @@ from vivero.core.records.base import DEFAULT_TENANT
 from vivero.core.records.codec import decode_events
 from vivero.core.records.instances import CancelInstance, ContinueWork, CreateInstance
 from vivero.core.replay import Recorded, replay
-from vivero.core.rules import FOLLOW_UP_ROUNDS
 from vivero.core.state import batches, eviction, loop_rows
 from vivero.core.state.state import State
 from vivero.engine.cluster import partition_duty
-from vivero.engine.consumer import committer, term
+from vivero.engine.consumer import committer, loader, term
+from vivero.engine.consumer.batch import QUANTUM_ROUNDS
 from vivero.engine.consumer.quanta import Quanta
 from vivero.storage.cluster import leadership
 from vivero.storage.log import command_log
@@ -272,7 +272,43 @@ def lacking(monkeypatch, times):
     monkeypatch.setitem(COMMANDS, ContinueWork, replace(handler, handle=handle))
 
 
-@pytest.mark.parametrize(("times", "jobs"), [(2, len(ITEMS)), (12, len(ITEMS)), (10**9, 0)])
+async def test_a_quantum_that_has_loaded_something_lets_commands_go_first(migrated, connection, monkeypatch):
+    """It lacks something once. A command comes meanwhile, and the quantum has its turn after that."""
+    monkeypatch.setattr(Quanta, "due", False)  # otherwise it can be its turn although commands wait
+    serial = long_loop()
+    await pin_clock(connection)
+    consumer, observer = consuming(migrated, serial)
+    lacking(monkeypatch, 1)
+    fill, order, appended = loader.Loader.fill, [], []
+
+    async def filled(self, needs):
+        left_out = await fill(self, needs)
+        if needs == [Need(NeedKind.INSTANCE, 1)]:
+            own = await driver.connect(migrated, name="vivero test appender")
+            appended.append(await append(own, [(DEFAULT_TENANT, CreateInstance("small"))]))
+            own.close()
+            consumer.partition_duty.wake()
+        return left_out
+
+    def committed(partition, watermark, outcomes, ended):
+        order.append(watermark)
+        tell(partition, watermark, outcomes, ended)
+
+    tell, observer.committed = observer.committed, committed
+    monkeypatch.setattr(loader.Loader, "fill", filled)
+    last = await append(connection, asked(serial))
+    async with trio.open_nursery() as nursery:
+        nursery.start_soon(consumer.run, beat())
+        consumer.partition_duty.wake()
+        await observer.until(lambda: observer.jobs.get("work") == len(ITEMS))
+        nursery.cancel_scope.cancel()
+    assert appended
+    assert order.count(last) == 1, "no quantum is committed between the commands"
+    assert order.count(appended[0]) > 5
+    assert observer.inbox_notices == 0, "it was not given up"
+
+
+@pytest.mark.parametrize(("times", "jobs"), [(QUANTUM_ROUNDS - 1, 30), (QUANTUM_ROUNDS + 9, 30), (10**9, 0)])
 async def test_work_that_lacks_one_thing_after_the_other_goes_on_or_is_an_incident(
     migrated, connection, monkeypatch, times, jobs
 ):
@@ -294,7 +330,7 @@ async def test_work_that_lacks_one_thing_after_the_other_goes_on_or_is_an_incide
         consumer.partition_duty.wake()
         await eventually(settled, every_s=0)
         nursery.cancel_scope.cancel()
-    assert (observer.inbox_notices == 0) is (times < FOLLOW_UP_ROUNDS)
+    assert (observer.inbox_notices == 0) is (times < QUANTUM_ROUNDS)
     found = await connection.execute("SELECT process_instance_key, message FROM incidents")
     key = serial.key
     told = "the command needs more than 20 loads, the next one for INSTANCE"
@@ -362,8 +398,9 @@ async def more_quanta(consumer, than):
     return consumer.stats.quanta > than
 
 
-async def test_what_is_read_for_a_quantum_does_not_make_the_next_one_shorter(migrated, connection, monkeypatch):
-    """On a clock of the processor that only reading moves."""
+@pytest.mark.parametrize("lacked", [0, 3])
+async def test_what_is_read_for_a_quantum_does_not_make_the_next_one_shorter(migrated, connection, monkeypatch, lacked):
+    """On a clock of the processor that only reading moves, before a quantum or in it."""
     used, worked = [0.0], []
     fill = load.fill
 
@@ -378,8 +415,10 @@ async def test_what_is_read_for_a_quantum_does_not_make_the_next_one_shorter(mig
 
     monkeypatch.setattr(term, "Quanta", Noting)
     monkeypatch.setattr(term, "thread_time", lambda: used[0])
+    monkeypatch.setattr(loader, "thread_time", lambda: used[0])
     monkeypatch.setattr(load, "fill", read)
     serial = long_loop()
+    lacking(monkeypatch, lacked)
     await pin_clock(connection)
     consumer, observer = consuming(migrated, serial)
     async with trio.open_nursery() as nursery:
