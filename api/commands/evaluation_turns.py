@@ -61,6 +61,10 @@ class EvaluationTurns:
             began = trio.current_time()
             try:
                 yield
+            except Problem as problem:
+                if problem.status < 500:  # the command was rejected, and nothing was evaluated
+                    steps = 0
+                raise
             finally:
                 if steps > CHEAP_STEPS:
                     self._rest(steps, trio.current_time() - began)

@@ -37,14 +37,14 @@ CHOOSE = -1
 """The ancestor key of clients that name none."""
 
 
-class VariableBody(Body, frozen=True):
+class ElementVariablesBody(Body, frozen=True):
     variables: dict[str, Any] | None = None
     scope_id: str | None = None
 
 
 class ActivateBody(Body, frozen=True):
     element_id: str | None = None
-    variable_instructions: tuple[VariableBody, ...] | None = None
+    variable_instructions: tuple[ElementVariablesBody, ...] | None = None
     ancestor_element_instance_key: Key | None = None
 
 
@@ -59,11 +59,11 @@ class AncestorBody(Body, frozen=True):
     ancestor_element_instance_key: Key | None = None
 
 
-class MoveBody(Body, frozen=True):
+class MoveElementBody(Body, frozen=True):
     source_element_instruction: SourceBody | None = None
     target_element_id: str | None = None
     ancestor_scope_instruction: AncestorBody | None = None
-    variable_instructions: tuple[VariableBody, ...] | None = None
+    variable_instructions: tuple[ElementVariablesBody, ...] | None = None
 
 
 class TerminateBody(Body, frozen=True):
@@ -73,7 +73,7 @@ class TerminateBody(Body, frozen=True):
 
 class ModificationBody(Body, frozen=True):
     activate_instructions: tuple[ActivateBody, ...] | None = None
-    move_instructions: tuple[MoveBody, ...] | None = None
+    move_instructions: tuple[MoveElementBody, ...] | None = None
     terminate_instructions: tuple[TerminateBody, ...] | None = None
     operation_reference: Int64 | None = None
 
@@ -118,7 +118,7 @@ def command_of(key: int, body: ModificationBody, services: Services) -> ModifyIn
     )
 
 
-def _check_move(move: MoveBody, found: Violations) -> None:
+def _check_move(move: MoveElementBody, found: Violations) -> None:
     source = move.source_element_instruction
     found.require("sourceElementInstruction", source)
     found.require("targetElementId", move.target_element_id)
@@ -154,7 +154,7 @@ def _activate(one: ActivateBody, services: Services) -> ActivateInstruction:
     return ActivateInstruction(one.element_id or "", _variables(one.variable_instructions, services), ancestor)
 
 
-def _move(one: MoveBody, services: Services) -> MoveInstruction:
+def _move(one: MoveElementBody, services: Services) -> MoveInstruction:
     source, scope = one.source_element_instruction, one.ancestor_scope_instruction
     return MoveInstruction(
         one.target_element_id or "",
@@ -171,7 +171,7 @@ def _ancestor(text: str | None) -> int | None:
     return None if key == CHOOSE else key
 
 
-def _variables(given: Sequence[VariableBody] | None, services: Services) -> tuple[VariableInstruction, ...]:
+def _variables(given: Sequence[ElementVariablesBody] | None, services: Services) -> tuple[VariableInstruction, ...]:
     return tuple(
         VariableInstruction(as_variables(one.variables, services.settings), one.scope_id or "") for one in given or ()
     )

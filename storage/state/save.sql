@@ -160,10 +160,11 @@ FROM json_to_recordset($1) AS x(key bigint, value text, normal uuid)
 WHERE t.variable_key = x.key;
 
 -- name: released_jobs
--- Of instances that were suspended or resumed. Before other changes of these jobs, which come after the resumption.
+-- Of instances that were suspended or resumed. Before other changes of these jobs, which come after the resumption. `IS TRUE`
+-- keeps the index of all live jobs out of the plan: only the jobs of these instances are read.
 UPDATE jobs
 SET ready = suspended_ready, available_at = suspended_until, suspended_ready = NULL, suspended_until = NULL, returned = true
-WHERE process_instance_key = ANY ($1::bigint[]) AND suspended_ready IS NOT NULL AND ended_at IS NULL;
+WHERE process_instance_key = ANY ($1::bigint[]) AND suspended_ready IS NOT NULL AND (ended_at IS NULL) IS TRUE;
 
 -- name: new_jobs
 -- `ready` is false if the job ended in the batch that created it. The job statistics are in the same statement.
@@ -236,7 +237,7 @@ UPDATE jobs
 SET ready = false, available_at = NULL, suspended_ready = ready, suspended_until = available_at
 WHERE job_key = ANY (ARRAY(
     SELECT job_key FROM jobs
-    WHERE process_instance_key = ANY ($1::bigint[]) AND ended_at IS NULL AND suspended_ready IS NULL
+    WHERE process_instance_key = ANY ($1::bigint[]) AND (ended_at IS NULL) IS TRUE AND suspended_ready IS NULL
         AND listener_event <> ALL ($2::text[])
     ORDER BY job_key
     FOR UPDATE));

@@ -52,6 +52,15 @@ async def test_after_the_deadline_nothing_is_appended(turns, autojump_clock):
         assert turns.budget.used == MOST_STEPS
 
 
+async def test_nothing_rests_after_a_rejected_evaluation(turns, autojump_clock):
+    began = trio.current_time()
+    with pytest.raises(Problem):
+        async with turns.turn(NEW, trio.current_time() + 60):
+            raise Problem(404, "NOT_FOUND", "there is no such decision")
+    async with turns.turn(COSTLY, began + 60):
+        assert trio.current_time() == began
+
+
 async def test_a_decision_that_was_expensive_once_is_forgiven_slowly(turns):
     for _ in range(100):
         turns.note(COSTLY, 1)

@@ -1,6 +1,7 @@
 """`vivero up --processes`: several nodes behind one port, started again when they die, ended with their parent."""
 
 import json
+import re
 import signal
 from functools import partial
 from pathlib import Path
@@ -266,10 +267,11 @@ async def test_more_connections_than_postgresql_grants_are_refused(start):
     processes.program.start()
     assert await processes.program.wait() == 1
     last = processes.program.said().splitlines()[-1]
+    # another connection of the tests to this server may be in use
     expected = (
-        "Error: 5 processes need at least 85 connections to PostgreSQL, and 77 are free (max_connections: 77). Raise"
+        r"Error: 5 processes need at least 85 connections to PostgreSQL, and 7\d are free \(max_connections: 77.*\)"
     )
-    assert last.startswith(expected)
+    assert re.match(expected + r"\. Raise", last)
 
 
 @pytest.mark.long

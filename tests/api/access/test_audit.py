@@ -17,7 +17,10 @@ from vivero.api.routes import ROUTES
 from vivero.storage.search.audit_log import ENTITY_TYPES, OPERATIONS
 
 ROOT = basic("root")
-READ_ONLY = ("/search", "/evaluation", "/element-instances", "/jobs/activation", "/chaos/children/{name}")
+READ_ONLY = (
+    *("/search", "/evaluation", "/element-instances", "/migration-plan"),
+    *("/jobs/activation", "/chaos/children/{name}"),
+)
 """The ends of paths of routes that are not recorded: they change nothing, or (activation) are the work of job workers;
 fault injection exists in tests only."""
 

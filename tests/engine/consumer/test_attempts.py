@@ -314,7 +314,7 @@ async def test_slow_deferred_work_is_quarantined_and_goes_on_when_its_incident_i
 def forbidden_between(program):
     """A quantum between commands is too slow, too."""
 
-    async def go_on(*_):
+    async def go_on(*_, **__):
         await program.give_up()
 
     return go_on

@@ -52,8 +52,9 @@ def migrate_instance(
     \b
     Examples:
       vivero migrate-instance --from 2251799813685250 --to 2251799813685290 --show
-      vivero migrate-instance 2251799813685251 --to 2251799813685290 --map pay:pay-card --suggested
-      vivero migrate-instance --all --from 2251799813685250 --to 2251799813685290 --suggested
+      vivero migrate-instance 2251799813685251 --to 2251799813685290 --suggested
+      vivero migrate-instance 2251799813685251 --to 2251799813685290 --map a:b
+      vivero migrate-instance --all --from 2251799813685250 --to 2251799813685290
     """
     given: Pairs = _pairs(maps)
     if show:

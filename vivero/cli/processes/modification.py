@@ -40,7 +40,8 @@ def modify(
     \b
     Examples:
       vivero modify 2251799813685251 --move pay:check
-      vivero modify 2251799813685251 --activate inform --variables '{"late": true}' --terminate remind
+      vivero modify 2251799813685251 --activate inform --terminate remind
+      vivero modify 2251799813685251 --activate inform --variables '{"n": 1}'
     """
     if not (activate or move or terminate):
         raise click.UsageError("say what to --activate, --move or --terminate")
