@@ -41,7 +41,9 @@ async def test_a_worker_by_hand(program):
 
 @pytest.mark.long
 async def test_the_worker_in_python(program, tmp_path):
-    (code,) = re.findall(r"^```python\n(.*?)^```", (ROOT / "docs" / "workers.md").read_text(), re.MULTILINE | re.DOTALL)
+    code, *_ = re.findall(
+        r"^```python\n(.*?)^```", (ROOT / "docs" / "workers.md").read_text(), re.MULTILINE | re.DOTALL
+    )
     (tmp_path / "worker.py").write_text(code)
     model = tmp_path / "score.bpmn"
     model.write_text(GREET.read_text().replace('type="greet"', 'type="score"').replace('id="greet"', 'id="score"'))
