@@ -23,7 +23,7 @@ EXPECTED = re.compile(r"is not supported|a concurrent command|It must have|loade
 
 @pytest.fixture
 def seeds(seed):
-    return range(seed, seed + COUNT)
+    return range(seed, seed + 10 * COUNT)
 
 
 class Migrating:
@@ -86,7 +86,9 @@ def there_first(run, limits):
 @pytest.mark.parametrize("limits", [StepLimits(), StepLimits(quantum_items=1)], ids=["whole", "quanta"])
 def test_a_run_goes_on_as_if_nothing_had_happened(seeds, limits):
     moved, refused = 0, Counter()
-    for seed in seeds:
+    for number, seed in enumerate(seeds):
+        if number >= COUNT and moved > 5 * COUNT:  # some models end at once
+            break
         run = recorded(seed)
         if is_cut(run.block):
             continue
