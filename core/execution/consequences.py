@@ -5,7 +5,7 @@ A function gets the row that the event is about, which may have ended by then.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import Any
 
 from vivero.core.execution.lifecycle import LISTENERS, STAGES, first_stage_of_activation, first_stage_of_completion
@@ -69,6 +69,7 @@ from vivero.core.state.instance_tree import (
     UserTask,
 )
 from vivero.core.state.migrations import Migration
+from vivero.core.state.subtrees import of_instance
 
 IN_SCOPES = {"arrive", "enter", "trigger"}
 """Stages that begin something in their element."""
@@ -171,17 +172,8 @@ def _instance_resumed(work: Work, row: Instance, event: InstanceResumed) -> None
     """Go on with the suspended work, and with jobs that workers wait for."""
     _deferred(work, row.tree, event)
     _queue(work, event.items)
-    types = {job.type for element in _own_elements(row) for job in element.waits.jobs.values()}
+    types = {job.type for element in of_instance(row) for job in element.waits.jobs.values()}
     work.available += [(type, row.tenant) for type in sorted(types)]
-
-
-def _own_elements(instance: Instance) -> Iterator[Element]:
-    """The live elements of a process instance that are in memory, without those of called instances."""
-    pending: list[Element] = [instance]
-    while pending:
-        element = pending.pop()
-        yield element
-        pending += [child for child in element.children.values() if child.instance is instance]
 
 
 def _queue(work: Work, items: Items) -> None:
