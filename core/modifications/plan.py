@@ -58,7 +58,10 @@ def effects_of(command: ModifyInstance, instance: Instance, view: View) -> Effec
         try:
             scopes.activate(target, ancestor, variables)
         except Impossible as reason:
-            found.add(_reason(str(reason)), target.id)
+            found.add_to("activate", str(reason), target.id)
+            continue
+        except Fail as failure:
+            found.add(failure.message, target.id)
             continue
         _check_scope_stays(target, scopes, sources.terminated, found)
     ending = ends_with(sources.terminated, scopes.used.keys(), instance)
@@ -181,14 +184,6 @@ def _has_ancestor(activation: Activation, ancestor: Element | None, instance: In
         return True
     found.add_to("activate", what.format(activation.ancestor), activation.element_id)
     return False
-
-
-_OWN_TEXTS = ("for an element", "that would result", "with an ancestor")
-
-
-def _reason(text: str) -> str:
-    """The problem of an activation. The failure of an expression has a text of its own."""
-    return f"it contains one or more activate instructions {text}" if text.startswith(_OWN_TEXTS) else text
 
 
 def _check_scope_stays(target: Node, scopes: Scopes, terminated: Mapping[int, Element], found: Problems) -> None:

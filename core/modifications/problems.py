@@ -17,7 +17,7 @@ SUPPORTED = (
 
 
 class Impossible(Exception):
-    """An instruction cannot be followed. The message says why."""
+    """An instruction to activate cannot be followed. The message says why, as `Problems.add_to` takes it."""
 
 
 class Problems:

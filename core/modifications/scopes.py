@@ -15,7 +15,7 @@ from vivero.core.bpmn.model import Node, NodeId
 from vivero.core.events import subscriptions
 from vivero.core.modifications.problems import AMBIGUOUS, MULTI_INSTANCE, NO_ANCESTOR, Impossible
 from vivero.core.records.ad_hoc import AdHocActivationsTaken
-from vivero.core.records.effects import Effect, Effects, Fail
+from vivero.core.records.effects import Effect
 from vivero.core.records.instances import ElementActivated, ElementActivating, VariableSet
 from vivero.core.records.modifications import VariableInstruction
 from vivero.core.shared.flows import enter
@@ -68,6 +68,7 @@ class Scopes:
 
         Raises:
             Impossible: there is no such scope, or it is not clear which one.
+            Fail: an expression of an event of a new scope cannot be evaluated.
         """
         levels = levels_around(target, self._nodes)
         scope, missing = self._chosen(target, levels, ancestor)
@@ -164,15 +165,11 @@ class Scopes:
             self.effects.append(AdHocActivationsTaken(scope.key, 0))
 
     def _begin(self, scope: Element) -> None:
-        try:
-            effects = (*subscriptions.subscribe_own(scope, None, self._view), *self._of_event_sub_processes(scope))
-        except Fail as failure:
-            raise Impossible(failure.message) from failure
-        self.effects += effects
-        self.effects.append(ElementActivated(scope.key))
-
-    def _of_event_sub_processes(self, scope: Element) -> Effects:
-        return subscriptions.subscribe_event_sub_processes(scope, self._view)
+        self.effects += (
+            *subscriptions.subscribe_own(scope, None, self._view),
+            *subscriptions.subscribe_event_sub_processes(scope, self._view),
+            ElementActivated(scope.key),
+        )
 
     # ---- variables
 
