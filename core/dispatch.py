@@ -214,9 +214,6 @@ COMMANDS: dict[type[Command], Handler] = {
     ProbeSlots: Handler(slots.needs, slots.probe),
     ReleaseSlots: Handler(slots.release_needs, slots.release),
 }
-COMMANDS[ChangeIfMatch] = Handler(
-    partial(conditional_change.needs, COMMANDS), partial(conditional_change.change_if_match, COMMANDS)
-)
 
 
 def handle(command: Command, view: View) -> Effects:
@@ -224,3 +221,8 @@ def handle(command: Command, view: View) -> Effects:
     handler = COMMANDS[type(command)]
     suspended = suspension.pass_gate(command, handler.needs, view)
     return handler.handle(command, view) if suspended is None else suspended
+
+
+COMMANDS[ChangeIfMatch] = Handler(
+    partial(conditional_change.needs, COMMANDS), partial(conditional_change.change_if_match, COMMANDS, handle)
+)

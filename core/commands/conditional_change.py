@@ -11,7 +11,6 @@ from typing import Any
 
 import msgspec
 
-from vivero.core.commands.suspension import pass_gate
 from vivero.core.needs import NeedKind, Needs
 from vivero.core.records.base import Command
 from vivero.core.records.codec import decode_command, encode_command
@@ -50,15 +49,18 @@ def needs(handlers: Mapping[type[Command], Any], command: ChangeIfMatch, tenant:
     return handlers[type(change)].needs(change, tenant)  # type: ignore[no-any-return]  # a Handler
 
 
-def change_if_match(handlers: Mapping[type[Command], Any], command: ChangeIfMatch, view: View) -> Effects:
+def change_if_match(
+    handlers: Mapping[type[Command], Any],
+    handle: Callable[[Command, View], Effects],
+    command: ChangeIfMatch,
+    view: View,
+) -> Effects:
     """The change itself rejects an unknown key as not found, before its condition counts."""
     change = change_of(command)
-    handler = handlers[type(change)]
-    tree = _tree_of(handler.needs(change, view.tenant), view)
+    tree = _tree_of(handlers[type(change)].needs(change, view.tenant), view)
     if tree is not None:
         _check(tree, command.versions, view)
-    waiting = pass_gate(change, handler.needs, view)
-    for effect in handler.handle(change, view) if waiting is None else waiting:
+    for effect in handle(change, view):
         if isinstance(effect, Send) and effect.again:  # until then, deferred work changes the version
             raise Reject(RejectionCode.PRECONDITION_FAILED, _expected(command.key, command.versions, BEING_CHANGED))
         yield effect

@@ -118,18 +118,16 @@ def _checked(
     activations: list[Activation], instance: Instance, nodes: Mapping[NodeId, Node], found: Problems, view: View
 ) -> list[Target]:
     """The activations whose element can be activated, whose variables have a scope, and whose ancestor is active."""
-    known = []
     for one in dict.fromkeys(each.element_id for each in activations):
         if one not in nodes:
             found.add_to("activate", f"with an element that could not be found: '{one}'", one)
-    for one in dict.fromkeys(each.element_id for each in activations if each.element_id in nodes):
+    known = [each for each in activations if each.element_id in nodes]
+    for one in dict.fromkeys(each.element_id for each in known):
         why = _unsupported(nodes[one], instance, view)
         if why is not None:
             found.add_to("activate", f"for elements that are unsupported: '{one}'. {why}.", one)
-    for each in activations:
-        if each.element_id in nodes:
-            known.append(each)
-            _check_variables(each, nodes, found)
+    for each in known:
+        _check_variables(each, nodes, found)
     return [
         (nodes[each.element_id], ancestor, each.variables)
         for each in known
