@@ -11,27 +11,17 @@ from typing import Any
 
 import msgspec
 
-from vivero.core.needs import NeedKind, Needs
+from vivero.core.commands.subjects import ROWS, element_of
+from vivero.core.needs import Needs
 from vivero.core.records.base import Command
 from vivero.core.records.codec import decode_command, encode_command
 from vivero.core.records.conditional_changes import ChangeIfMatch
 from vivero.core.records.effects import Effects, Reject, RejectionCode, Send
 from vivero.core.state import batches
 from vivero.core.state.instance_tree import InstanceTree
-from vivero.core.state.rows import Row
-from vivero.core.state.state import State
 from vivero.core.view import View
 
 BEING_CHANGED = "it is being changed"
-_ROWS: Mapping[NeedKind, Callable[[State], Mapping[int, Row]]] = {
-    NeedKind.INSTANCE: lambda state: state.elements,
-    NeedKind.ELEMENT: lambda state: state.elements,
-    NeedKind.JOB: lambda state: state.jobs,
-    NeedKind.INCIDENT: lambda state: state.incidents,
-    NeedKind.TIMER: lambda state: state.timers,
-    NeedKind.USER_TASK: lambda state: state.user_tasks,
-}
-"""The kinds of subjects that belong to a tree."""
 
 
 def conditional(command: Command, key: int, versions: tuple[int, ...]) -> ChangeIfMatch:
@@ -69,9 +59,8 @@ def change_if_match(
 def _tree_of(needs: Needs, view: View) -> InstanceTree | None:
     """The tree that the first need names, if the sender may use its tenant."""
     for need in needs:
-        if need.kind in _ROWS:
-            row = _ROWS[need.kind](view.state).get(need.key)
-            element = None if row is None else row.place()
+        if need.kind in ROWS:
+            element = element_of(need, view.state)
             return element.tree if element is not None and view.enter(element.instance.tenant) else None
     return None
 

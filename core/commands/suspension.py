@@ -6,9 +6,10 @@ suspended, and the worklist keeps each item of its work. What is terminating goe
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from typing import Any
 
+from vivero.core.commands.subjects import element_of
 from vivero.core.needs import Need, NeedKind, Needs
 from vivero.core.records.base import Command, WhileSuspended
 from vivero.core.records.effects import Effects, Reject, RejectionCode, Send
@@ -26,8 +27,6 @@ from vivero.core.records.timers import TimerSuspended, TriggerTimer
 from vivero.core.shared.deferred_work import ITEMS_RESUMED
 from vivero.core.shared.suspended_work import is_stopped
 from vivero.core.state.instance_tree import TERMINATING, Element, Instance
-from vivero.core.state.rows import Row
-from vivero.core.state.state import State
 from vivero.core.state.subtrees import descendants
 from vivero.core.view import View
 
@@ -96,16 +95,6 @@ def _resumed_now(instance: Instance) -> tuple[tuple[int, str, Any], ...]:
 
 # ---- the gate
 
-_ROWS: Mapping[NeedKind, Callable[[State], Mapping[int, Row]]] = {
-    NeedKind.INSTANCE: lambda state: state.elements,
-    NeedKind.ELEMENT: lambda state: state.elements,
-    NeedKind.JOB: lambda state: state.jobs,
-    NeedKind.INCIDENT: lambda state: state.incidents,
-    NeedKind.TIMER: lambda state: state.timers,
-    NeedKind.USER_TASK: lambda state: state.user_tasks,
-    NeedKind.SUBSCRIPTION: lambda state: state.subscriptions,
-}
-
 
 def pass_gate(command: Command, needs: Callable[[Any, str], Needs], view: View) -> Effects | None:
     """The effects of deferring a command about a suspended process instance. None: its handler decides.
@@ -116,8 +105,7 @@ def pass_gate(command: Command, needs: Callable[[Any, str], Needs], view: View) 
     if fate is None or fate is WhileSuspended.EXECUTE:
         return None
     subject = next(needs(command, view.tenant))
-    row = _ROWS[subject.kind](view.state).get(subject.key)
-    element = None if row is None else row.place()
+    element = element_of(subject, view.state)
     if element is None or not is_stopped(element) or not view.enter(element.instance.tenant):
         return None
     if fate is WhileSuspended.WAIT:
