@@ -8,12 +8,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-import msgspec
-
 from vivero.core.migration import catching, checks
 from vivero.core.migration.plan import Plan, plan_of
 from vivero.core.needs import Need, NeedKind, Needs, NotLoaded
-from vivero.core.records.effects import Effects, Reject, RejectionCode, ReplyLater, Send, Violation
+from vivero.core.records.effects import Effects, Reject, RejectionCode, Send, Violation
 from vivero.core.records.migrations import (
     ChannelSubscriptionMoved,
     InstanceMigrated,
@@ -21,14 +19,12 @@ from vivero.core.records.migrations import (
     MoveSubscription,
 )
 from vivero.core.rules import SEND_CHANGES, STAGE_CHANGES
+from vivero.core.shared.deferred_work import MAX_ATTEMPTS, put_off
 from vivero.core.shared.whole_trees import require_whole
 from vivero.core.state.catalogue import Definition
 from vivero.core.state.instance_tree import TERMINATING
 from vivero.core.state.subtrees import of_instance
 from vivero.core.view import View
-
-MAX_ATTEMPTS = 100
-"""How often a migration waits behind the next quantum of deferred work."""
 
 
 def needs(command: MigrateInstance, tenant: str) -> Needs:
@@ -47,8 +43,7 @@ def migrate(command: MigrateInstance, view: View) -> Effects:
     if definition.key == instance.definition_key and command.unless_there:
         return
     if command.attempt < MAX_ATTEMPTS and checks.has_deferred_work(instance, of_instance(instance)):
-        yield Send(msgspec.structs.replace(command, attempt=command.attempt + 1), later=True, again=True)
-        yield ReplyLater()
+        yield from put_off(command)
         return
     source, target = view.model(instance.definition_key), view.model(definition.key)
     _refuse(RejectionCode.INVALID_ARGUMENT, checks.wrong_mappings(command.mappings, source, target, instance.key))

@@ -2,19 +2,15 @@
 
 from __future__ import annotations
 
-import msgspec
-
 from vivero.core.modifications import plan
 from vivero.core.needs import Need, NeedKind, Needs
-from vivero.core.records.effects import Effects, Reject, RejectionCode, ReplyLater, Send
+from vivero.core.records.effects import Effects, Reject, RejectionCode
 from vivero.core.records.modifications import ModifyInstance
+from vivero.core.shared.deferred_work import MAX_ATTEMPTS, put_off
 from vivero.core.shared.ending import Ending
 from vivero.core.shared.whole_trees import require_whole
 from vivero.core.state.instance_tree import ACTIVATED
 from vivero.core.view import View
-
-MAX_ATTEMPTS = 100
-"""How often a modification waits behind the next quantum of deferred work."""
 
 
 def needs(command: ModifyInstance, tenant: str) -> Needs:
@@ -28,7 +24,7 @@ def needs(command: ModifyInstance, tenant: str) -> Needs:
 
 
 def modify(command: ModifyInstance, view: View) -> Effects:
-    """The answer follows at once. What has thousands of elements inside may end in later quanta."""
+    """The answer follows at once. A scope with thousands of elements inside may end in later quanta."""
     instance = view.instance(command.key)
     if instance is None or not view.enter(instance.tenant):
         raise Reject(
@@ -51,5 +47,4 @@ def _wait(command: ModifyInstance, doing: str) -> Effects:
             RejectionCode.INVALID_STATE,
             f"{doing}, but a concurrent command is being executed on it. Please retry the modification",
         )
-    again = msgspec.structs.replace(command, attempt=command.attempt + 1)
-    return (Send(again, later=True, again=True), ReplyLater())
+    return put_off(command)

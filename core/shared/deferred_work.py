@@ -4,12 +4,25 @@ from __future__ import annotations
 
 from typing import Any
 
+import msgspec
+
+from vivero.core.records.effects import Effects, ReplyLater, Send
+from vivero.core.records.migrations import MigrateInstance
+from vivero.core.records.modifications import ModifyInstance
 from vivero.core.state.instance_tree import ACTIVATED, MISSING, Element, InstanceTree
 
 ITEMS_RESUMED = 100
 """A quantum takes up all items of an instance tree if they are no more than this."""
 ITEMS_RESUMED_OF_MANY = 50
 """If there are more, a quantum takes up this many, the last ones deferred. Few, as it may have to defer them again."""
+MAX_ATTEMPTS = 100
+"""A command about a whole instance waits behind at most this many quanta of deferred work."""
+
+
+def put_off(command: MigrateInstance | ModifyInstance) -> Effects:
+    """Handle the command again behind the next quantum of deferred work, and answer its request then."""
+    again = msgspec.structs.replace(command, attempt=command.attempt + 1)
+    return (Send(again, later=True, again=True), ReplyLater())
 
 
 def next_work(tree: InstanceTree) -> tuple[tuple[int, str, Any], ...]:
