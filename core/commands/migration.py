@@ -46,7 +46,7 @@ def migrate(command: MigrateInstance, view: View) -> Effects:
         yield from put_off(command)
         return
     source, target = view.model(instance.definition_key), view.model(definition.key)
-    _refuse(RejectionCode.INVALID_ARGUMENT, checks.wrong_mappings(command.mappings, source, target, instance.key))
+    _refuse(RejectionCode.INVALID_ARGUMENT, checks.wrong_mappings(command.mappings, source, target, instance))
     if instance.state is TERMINATING:
         _refuse(RejectionCode.INVALID_STATE, [Violation(checks.begin(instance) + checks.CONCURRENT)])
     require_whole(instance, f"Expected to migrate process instance '{instance.key}'", view)
@@ -117,7 +117,8 @@ def _violations_inside(plan: Plan, view: View) -> Iterator[Violation]:
         NotLoaded: some of them are in the database only.
     """
     pending = [(element.key, element.registered) for element in plan.elements if element.registered]
-    most, known, missing = view.tree_rules.max_whole_rows, 0, list[tuple[int, tuple[tuple[str, int], ...]]]()
+    most, known = view.tree_rules.max_whole_rows, 0
+    missing: Need | None = None
     while pending:
         scope, registered = pending.pop()
         known += sum(registered.values())
@@ -132,11 +133,10 @@ def _violations_inside(plan: Plan, view: View) -> Iterator[Violation]:
                 if row.registered:
                     yield from checks.of_registered_inside(name, list(row.registered), plan)
                     pending.append((row.activity, row.registered))
-        if lacking:
-            missing.append((scope, tuple(lacking)))
-    if missing:
-        scope, elements = missing[0]
-        raise NotLoaded(Need(NeedKind.REGISTRATIONS, (plan.instance.key, scope, elements)))
+        if lacking and missing is None:
+            missing = Need(NeedKind.REGISTRATIONS, (plan.instance.key, scope, tuple(lacking)))
+    if missing is not None:
+        raise NotLoaded(missing)
 
 
 # ---- message channels

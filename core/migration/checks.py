@@ -1,4 +1,4 @@
-"""What a migration is refused for. The texts begin as those of Camunda, whose clients match them."""
+"""The reasons for which a migration is refused. The texts begin as those of Camunda, whose clients match them."""
 
 from __future__ import annotations
 
@@ -31,13 +31,17 @@ def begin(instance: Instance) -> str:
 # ---- the mappings alone
 
 
-def wrong_mappings(given: Sequence[tuple[str, str]], source: Process, target: Process, key: int) -> list[Violation]:
+def wrong_mappings(
+    given: Sequence[tuple[str, str]], source: Process, target: Process, instance: Instance
+) -> list[Violation]:
     """Mappings that fit no instance, because an id is given twice or does not exist."""
-    start = f"Expected to migrate process instance '{key}' but "
+    start = begin(instance)
     counts = Counter(before for before, _ in given)
     twice = [before for before, count in counts.items() if count > 1]
-    found = [Violation(f"{start}mapping instructions contain duplicate source element ids '[{', '.join(twice)}]'.")]
-    wrong = found if twice else []
+    wrong: list[Violation] = []
+    if twice:
+        text = f"{start}mapping instructions contain duplicate source element ids '[{', '.join(twice)}]'."
+        wrong.append(Violation(text))
     for before, after in given:
         for id, process, name in ((before, source, "source"), (after, target, "target")):
             if id not in process.nodes and id not in process.flows:
@@ -163,7 +167,7 @@ def loop_of(node: Node) -> str:
 
 
 def signature(node: Node) -> tuple[object, ...]:
-    """What two events must have in common so that what waits for one can wait for the other."""
+    """The features that two events must share. Only then may an element that waits for one wait for the other."""
     return node.awaits_all, *(type(part) for part in parts_of(node.event))
 
 
