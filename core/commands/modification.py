@@ -41,7 +41,7 @@ def modify(command: ModifyInstance, view: View) -> Effects:
 
 
 def _wait(command: ModifyInstance, doing: str) -> Effects:
-    """Wait until deferred work of the tree is done: what it has yet to begin could not be found."""
+    """Wait until deferred work of the tree is done: elements that it has yet to begin could not be found."""
     if command.attempt >= MAX_ATTEMPTS:
         raise Reject(
             RejectionCode.INVALID_STATE,

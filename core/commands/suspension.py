@@ -1,7 +1,7 @@
 """Suspend and resume process instances, and the gate that the commands about a suspended one pass (docs/suspension.md).
 
 A suspended instance keeps everything that it waits for. Commands of clients are rejected, those of the engine are
-suspended, and the worklist keeps each item of its work. What is terminating goes on, or a cancellation would never end.
+suspended, and the worklist keeps each item of its work. Terminating elements go on, or no cancellation would end.
 """
 
 from __future__ import annotations

@@ -28,7 +28,7 @@ BOUNDARY, EVENT_SUB_PROCESS, INTERMEDIATE = "BOUNDARY", "EVENT_SUB_PROCESS", "IN
 
 @dataclass(slots=True)
 class Changes:
-    """What a migration does besides renaming."""
+    """The effects of a migration besides renaming, and its problems."""
 
     effects: list[Effect] = field(default_factory=list)
     interrupting: dict[str, bool] = field(default_factory=dict)

@@ -204,7 +204,7 @@ def _check_ending(
             found.add_to("terminate", text, element.element)
 
 
-# ---- what ends
+# ---- elements that end
 
 
 def _terminations(ending: Mapping[int, Element]) -> Iterator[Effect]:

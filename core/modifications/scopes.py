@@ -90,7 +90,7 @@ class Scopes:
             assert isinstance(entered, ElementActivating), "an element is entered by one event"
             self.effects += (VariableSet(self._view.key(), entered.key, *one) for one in on_target.items())
 
-    # ---- which scope
+    # ---- the choice of a scope
 
     def _chosen(
         self, target: Node, levels: Sequence[Level], ancestor: Element | None

@@ -17,7 +17,7 @@ from vivero.core.view import View
 
 @dataclass(slots=True)
 class Sources:
-    """`terminated`: what instructions end, by key. `moved`: the sources of each move, in the order of the moves."""
+    """`terminated`: the elements that end, by key. `moved`: the sources of each move, in the order of the moves."""
 
     terminated: dict[int, Element] = field(default_factory=dict)
     moved: list[tuple[MoveInstruction, list[Element]]] = field(default_factory=list)
@@ -26,7 +26,7 @@ class Sources:
 def find_sources(
     command: ModifyInstance, instance: Instance, nodes: Mapping[str, Node], problems: Problems, view: View
 ) -> Sources:
-    """Find what the instructions terminate and move. What is wrong with them is added to the problems."""
+    """Find what the instructions terminate and move. Their faults are added to the problems."""
     _check_shapes(command, problems)
     found, by_key = Sources(), dict[int, Element]()
     for move in command.move:

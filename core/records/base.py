@@ -58,7 +58,7 @@ class Command(msgspec.Struct, frozen=True, omit_defaults=True, gc=False):
     """A follow-up that runs even if the quantum is used up. Otherwise the tree could continue, and throw what it waits
     for, before its message channel knows of the wait. It takes little time."""
     while_suspended: ClassVar[WhileSuspended | None] = None
-    """What happens to it while its process instance is suspended; None: its key is not that of a part of an instance.
+    """Its fate while its process instance is suspended; None: its key is not that of a part of an instance.
     A command whose home is `homes.of_key` must say it."""
     creates_work: ClassVar[bool] = False
     """Others are admitted before it, while there is capacity."""

@@ -23,7 +23,7 @@ class MigrateInstance(Command, frozen=True):
     unless_there: bool = False
     """Leave an instance that has this definition already as it is. Items of batches do."""
     attempt: int = 0
-    """How often the command has waited for deferred work of the instance."""
+    """The number of quanta of deferred work that the command has waited for."""
 
     def was_put_off(self) -> bool:
         return self.attempt > 0

@@ -38,7 +38,7 @@ class TerminateInstruction(msgspec.Struct, frozen=True, gc=False, omit_defaults=
 
 
 class MoveInstruction(msgspec.Struct, frozen=True, gc=False, omit_defaults=True):
-    """For each source, activate the target and terminate the source. A source is named by its key, or all by their id.
+    """Activate the target and terminate the source, for each source. A source is named by its key, or all by their id.
 
     `scope_type`: the scope of the target is below `ancestor` (`direct`), below the innermost scope that source and
     target have in common (`inferred`), or below the parent of the source (`sourceParent`).
@@ -55,7 +55,7 @@ class MoveInstruction(msgspec.Struct, frozen=True, gc=False, omit_defaults=True)
 class ModifyInstance(Command, frozen=True):
     """Activate, move and terminate elements of a process instance: everything or nothing.
 
-    `attempt`: how often the command has waited for deferred work of the tree.
+    `attempt`: the number of quanta of deferred work that the command has waited for.
     """
 
     intent: ClassVar[str] = "PROCESS_INSTANCE_MODIFICATION:MODIFY"

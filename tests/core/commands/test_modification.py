@@ -30,7 +30,7 @@ def inner(engine, id):
     return [one for one in engine.state.elements.values() if one.element == id and one.is_inner]
 
 
-# ---- what begins
+# ---- elements that begin
 
 
 def test_an_element_begins_beside_what_runs(engine):
@@ -263,7 +263,7 @@ def test_an_empty_ad_hoc_sub_process_ends_unless_its_worker_decides(engine):
     assert engine.jobs == ["h"]
 
 
-# ---- what ends
+# ---- elements that end
 
 
 def test_what_ends_cancels_its_waits(engine):

@@ -117,7 +117,7 @@ def test_cancelling(cut):
     assert (cut.state_of(key), cut.state.weight, cut.elements) == ("TERMINATED", 0, [])
 
 
-# What is refused --------------------------------------------------------------------------------------------------
+# Refused commands -------------------------------------------------------------------------------------------------
 
 
 def test_reports_of_jobs_are_refused_and_possible_again(cut):
