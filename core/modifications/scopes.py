@@ -58,8 +58,9 @@ class Scopes:
         self._instance, self._nodes, self._view = instance, nodes, view
         self._planned: dict[int, Element] = {}
         """New scopes, and copies of live ones with the variables that are set."""
-        self._children: dict[int, list[Element]] = {}
-        """New scopes by the key of the scope around them."""
+        self._inside: dict[int, dict[tuple[str, bool], list[Element]]] = {}
+        """Live elements and new scopes: by the key of the scope around them, and by id and whether they are inner
+        instances of a loop. A scope may have thousands, and thousands may be activated in it."""
         self._begun: set[int] = set()
         """Ad-hoc sub-processes that know that something in them has begun."""
 
@@ -116,7 +117,7 @@ class Scopes:
                 return levels[number + 1 :]
         raise Impossible(NO_ANCESTOR.format(ancestor.key))
 
-    def _candidates(self, scope: Element, level: Level, inside: Sequence[Level]) -> list[Element]:
+    def _candidates(self, scope: Element, level: Level, inside: Sequence[Level]) -> Sequence[Element]:
         """The scopes of a level in which something can begin.
 
         Each activity of an ad-hoc sub-process begins in an inner instance of its own. One is taken if it has the next
@@ -127,9 +128,17 @@ class Scopes:
             return found
         return [one for one in found if inside and self._at(one, inside[0])]
 
-    def _at(self, scope: Element, level: Level) -> list[Element]:
-        live = (one for one in scope.children.values() if one.state is ACTIVATED and one.then is None)
-        return [one for one in (*live, *self._children.get(scope.key, ())) if level.matches(one)]
+    def _at(self, scope: Element, level: Level) -> Sequence[Element]:
+        return self._inside_of(scope).get((level.node.id, level.inner), ())
+
+    def _inside_of(self, scope: Element) -> dict[tuple[str, bool], list[Element]]:
+        found = self._inside.get(scope.key)
+        if found is None:
+            found = self._inside[scope.key] = {}
+            for one in scope.children.values():
+                if one.state is ACTIVATED and one.then is None:
+                    found.setdefault((one.element, one.is_inner), []).append(one)
+        return found
 
     # ---- new scopes
 
@@ -142,7 +151,7 @@ class Scopes:
             node=node,
         )
         self._planned[key] = element
-        self._children.setdefault(scope.key, []).append(element)
+        self._inside_of(scope).setdefault((node.id, element.is_inner), []).append(element)
         self.effects.append(ElementActivating(key, scope.key, node.id, node.type, (), -1, node.name))
         presets = {name: view.expressions.json_of(value) for name, value in node.presets.items()}
         if node.type == INNER_TYPE:

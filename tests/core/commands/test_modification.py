@@ -41,6 +41,29 @@ def test_an_element_begins_beside_what_runs(engine):
     assert engine.elements == ["before", "p"]
 
 
+class Walked(dict):
+    """Children of a scope, which count how often all of them are looked at."""
+
+    walks = 0
+
+    def values(self):
+        self.walks += 1
+        return super().values()
+
+
+def test_the_children_of_a_scope_are_not_searched_for_each_activation(engine):
+    key = begin(engine, NESTED)
+    modify(engine, key, "deeper")
+    walks = []
+    for number in (1, 50):
+        instance = engine.state.elements[key]
+        instance.children = children = Walked(instance.children)
+        modify(engine, key, *["deep"] * number)
+        walks.append(children.walks)
+        instance.children = dict(children)
+    assert walks[0] == walks[1]
+
+
 def test_missing_scopes_begin_without_start_event(engine):
     key = begin(engine, NESTED)
     modify(engine, key, "deeper")
