@@ -43,6 +43,8 @@ export type Definition = {
   hasStartForm: boolean;
   state: 'ACTIVE' | 'DRAINING' | 'DELETED';
 };
+/** A version of a process or of a decision. */
+export type Versioned = Pick<Definition, 'version' | 'versionTag'>;
 export type DecisionDefinition = {
   decisionDefinitionKey: string;
   decisionDefinitionId: string;

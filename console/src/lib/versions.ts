@@ -1,9 +1,9 @@
-// The versions of a process. They are asked for while the chunk of its page is on its way.
+// The versions of a process, asked for while the chunk of its page is on its way; and the version that a URL names.
 import { search } from './api.ts';
 import { modelOf } from './models.ts';
 import { ask } from './resource.ts';
 import { query } from './router.ts';
-import type { Definition, Page } from './shapes.ts';
+import type { Definition, Page, Versioned } from './shapes.ts';
 
 /** All versions, the newest first. */
 export const versionsOf = (id: string, abort?: AbortSignal): Promise<Page<Definition>> =>
@@ -13,8 +13,8 @@ export const versionsOf = (id: string, abort?: AbortSignal): Promise<Page<Defini
     abort,
   );
 
-/** The version that the URL names, else the newest. */
-export function chosen(versions: readonly Definition[]): Definition | undefined {
+/** The version of a process or of a decision that the URL names, else the newest. */
+export function chosen<T extends Versioned>(versions: readonly T[]): T | undefined {
   const wanted = query.value.get('version');
   return versions.find((one) => String(one.version) === wanted) ?? versions[0];
 }

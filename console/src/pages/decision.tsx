@@ -13,9 +13,11 @@ import { useResource } from '../lib/resource.ts';
 import { href, put, query, withQuery } from '../lib/router.ts';
 import type { DecisionDefinition, Evaluation, RuleCounts } from '../lib/shapes.ts';
 import { decisionUrl } from '../lib/urls.ts';
+import { chosen } from '../lib/versions.ts';
 import { Head } from '../parts/head.tsx';
 import { ProblemBox } from '../parts/problem.tsx';
 import { KeyText } from '../parts/time.tsx';
+import { VersionChoice } from '../parts/versions.tsx';
 import { Compare } from './compare.tsx';
 import { Evaluate } from './evaluate.tsx';
 
@@ -134,8 +136,7 @@ export function Decision({ id }: { id: string }) {
   const found = useResource(`decision ${id}`, (abort) => decisionVersions(id, abort), ['definitions']);
   const versions = found.data.value?.items;
   const evaluating = query.value.get('evaluate') !== null;
-  const wanted = query.value.get('version');
-  const definition = versions?.find((one) => String(one.version) === wanted) ?? versions?.[0];
+  const definition = versions && chosen(versions);
   const other = versions?.find((one) => one !== definition && String(one.version) === query.value.get('with'));
   return (
     <>
@@ -146,21 +147,7 @@ export function Decision({ id }: { id: string }) {
         actions={
           definition && (
             <>
-              <label class="sr" for="version">
-                {t('version')}
-              </label>
-              <select
-                id="version"
-                value={String(definition.version)}
-                onChange={(event) => put({ version: event.currentTarget.value })}
-              >
-                {versions!.map((d) => (
-                  <option key={d.version} value={d.version}>
-                    v{d.version}
-                    {d.versionTag ? ` · ${d.versionTag}` : ''}
-                  </option>
-                ))}
-              </select>
+              <VersionChoice versions={versions!} value={definition.version} onChange={(version) => put({ version })} />
               {versions!.length > 1 && (
                 <select
                   aria-label={t('decision.compare')}

@@ -6,6 +6,7 @@ import { decisionUrl } from '../lib/urls.ts';
 import { Head } from '../parts/head.tsx';
 import { SearchPage } from '../parts/search.tsx';
 import type { Column } from '../parts/table.tsx';
+import { versionColumn } from '../parts/versions.tsx';
 
 const UNKNOWN = <span class="dim">–</span>;
 
@@ -23,15 +24,7 @@ const columns = (): Column<Counted>[] => [
       </a>
     ),
   },
-  {
-    title: t('version'),
-    cell: (d) => (
-      <>
-        v{d.version}
-        {d.versionTag && <span class="tag">{d.versionTag}</span>}
-      </>
-    ),
-  },
+  versionColumn(),
   {
     title: t('decision.requirements'),
     wide: true,

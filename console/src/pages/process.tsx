@@ -18,6 +18,7 @@ import { Head } from '../parts/head.tsx';
 import { ProblemBox } from '../parts/problem.tsx';
 import { State } from '../parts/state.tsx';
 import { KeyText } from '../parts/time.tsx';
+import { VersionChoice } from '../parts/versions.tsx';
 import { DeleteButton } from './delete_definition.tsx';
 import { StartButton } from './start.tsx';
 
@@ -226,21 +227,11 @@ export function Process({ id }: { id: string }) {
   const title = definition?.name ?? id;
   const actions = definition && (
     <>
-      <label class="sr" for="version">
-        {t('version')}
-      </label>
-      <select
-        id="version"
-        value={String(definition.version)}
-        onChange={(event) => put({ version: event.currentTarget.value, element: null })}
-      >
-        {versions!.map((d) => (
-          <option key={d.version} value={d.version}>
-            v{d.version}
-            {d.versionTag ? ` · ${d.versionTag}` : ''}
-          </option>
-        ))}
-      </select>
+      <VersionChoice
+        versions={versions!}
+        value={definition.version}
+        onChange={(version) => put({ version, element: null })}
+      />
       <button
         type="button"
         aria-pressed={heat !== null && heat !== 'duration'}

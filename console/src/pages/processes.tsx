@@ -9,6 +9,7 @@ import { processUrl } from '../lib/urls.ts';
 import { Head } from '../parts/head.tsx';
 import { State } from '../parts/state.tsx';
 import { type Column, List } from '../parts/table.tsx';
+import { versionColumn } from '../parts/versions.tsx';
 
 type Row = Definition & { running: Running | null };
 const SIZE = 100;
@@ -29,15 +30,7 @@ const columns = (): Column<Row>[] => [
       </a>
     ),
   },
-  {
-    title: t('version'),
-    cell: (d) => (
-      <>
-        v{d.version}
-        {d.versionTag && <span class="tag">{d.versionTag}</span>}
-      </>
-    ),
-  },
+  versionColumn(),
   {
     title: t('n.active'),
     cell: (d) =>
