@@ -108,12 +108,13 @@ export function Evaluate({ definition, latest, graph, outcome }: EvaluateProps) 
     <>
       <form class="stack narrow box" aria-label={t('decision.evaluate')} onSubmit={submit}>
         {fields.map(field)}
-        <JsonArea label={t('decision.more')} text={more} rows={3} placeholder='{"limits": [10, 20]}' />
-        {others.problem && (
-          <p class="invalid" role="alert">
-            {others.problem}
-          </p>
-        )}
+        <JsonArea
+          label={t('decision.more')}
+          text={more}
+          rows={3}
+          placeholder='{"limits": [10, 20]}'
+          problem={others.problem}
+        />
         <CopyCommands commands={[command]} />
         {lack && <p class="problem">{lack}</p>}
         <div class="row">

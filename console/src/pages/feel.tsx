@@ -60,12 +60,13 @@ export function Feel() {
           <input value={scope} onChange={(event) => put({ scope: event.currentTarget.value || null })} />
         </label>
         {!scope && (
-          <JsonArea label={t('variables.json')} text={context} rows={6} placeholder='{"items": [{"price": 12}]}' />
-        )}
-        {found.problem && !scope && (
-          <p class="invalid" role="alert">
-            {found.problem}
-          </p>
+          <JsonArea
+            label={t('variables.json')}
+            text={context}
+            rows={6}
+            placeholder='{"items": [{"price": 12}]}'
+            problem={found.problem}
+          />
         )}
         <CopyCommands commands={[request]} />
         <div class="row">

@@ -80,12 +80,13 @@ function JsonCompletion({
   };
   return (
     <form class="stack" onSubmit={submit}>
-      <JsonArea label={t('task.result')} text={text} rows={5} placeholder='{"approved": true}' />
-      {found.problem && (
-        <p class="invalid" role="alert">
-          {found.problem}
-        </p>
-      )}
+      <JsonArea
+        label={t('task.result')}
+        text={text}
+        rows={5}
+        placeholder='{"approved": true}'
+        problem={found.problem}
+      />
       <CopyCommands commands={[command]} />
       <div class="row">
         <button type="submit" class="primary" disabled={disabled || found.problem !== null}>
