@@ -1,4 +1,4 @@
-// What differs between two versions of a table: rules that came, went, changed, or stand at another place.
+// The difference between two versions of a table: rules that came, went, changed, or stand at another place.
 import type { Column, Rule, Table } from './model.ts';
 
 /** The places of a column in both tables; null where it is missing. */
@@ -49,49 +49,47 @@ function ascending(numbers: readonly number[]): Set<number> {
   return found;
 }
 
+/** The keys that rules are paired by: `rule` of id and text, `text` of inputs, outputs and annotations. */
+type Keys = Record<'rule' | 'text' | 'inputs' | 'id', string>;
 type Matched = { before: number | null; after: number; isSame: boolean };
 
 /** Pairs of equal rules, first those with the same id; then of rules with the same inputs, and last with the same id: ids may be mere numbers of places. */
-function matched(before: readonly Rule[], after: readonly Rule[], old: string[], now: string[]): Matched[] {
+function matched(before: readonly Keys[], after: readonly Keys[]): Matched[] {
   const pairs = after.map((_, i): Matched => ({ before: null, after: i, isSame: false }));
   const free = new Set(before.keys());
-  const take = (keys: readonly string[], wanted: readonly string[], isSame: boolean) => {
+  const take = (key: keyof Keys, isSame: boolean) => {
     const places = new Map<string, number[]>();
     for (const i of [...free].reverse()) {
-      const known = places.get(keys[i]!);
+      const known = places.get(before[i]![key]);
       if (known) known.push(i);
-      else places.set(keys[i]!, [i]);
+      else places.set(before[i]![key], [i]);
     }
     for (const pair of pairs) {
-      const found = pair.before === null ? places.get(wanted[pair.after]!)?.pop() : undefined;
+      const found = pair.before === null ? places.get(after[pair.after]![key])?.pop() : undefined;
       if (found === undefined) continue;
       free.delete(found);
       pair.before = found;
       pair.isSame = isSame;
     }
   };
-  const both = (rules: readonly Rule[], texts: string[]) => rules.map(({ id }, i) => JSON.stringify([id, texts[i]]));
-  const inputsOf = (texts: string[]) => texts.map((text) => JSON.stringify((JSON.parse(text) as unknown[])[0]));
-  const ids = (rules: readonly Rule[]) => rules.map(({ id }) => id);
-  take(both(before, old), both(after, now), true);
-  take(old, now, true);
-  take(inputsOf(old), inputsOf(now), false);
-  take(ids(before), ids(after), false);
+  take('rule', true);
+  take('text', true);
+  take('inputs', false);
+  take('id', false);
   return pairs;
 }
 
 export function differenceOf(before: Table, after: Table): Difference {
   const inputs = columnPairs(before.inputs, after.inputs);
   const outputs = columnPairs(before.outputs, after.outputs);
-  const textsOf = (rules: readonly Rule[], side: 'before' | 'after') =>
-    rules.map((rule) =>
-      JSON.stringify([
-        inputs.map((pair) => inputAt(rule, pair[side])),
-        outputs.map((pair) => outputAt(rule, pair[side])),
-        rule.notes.filter(Boolean),
-      ]),
-    );
-  const pairs = matched(before.rules, after.rules, textsOf(before.rules, 'before'), textsOf(after.rules, 'after'));
+  const keysOf = (rules: readonly Rule[], side: 'before' | 'after') =>
+    rules.map((rule): Keys => {
+      const ofInputs = JSON.stringify(inputs.map((pair) => inputAt(rule, pair[side])));
+      const ofOutputs = outputs.map((pair) => outputAt(rule, pair[side]));
+      const text = JSON.stringify([ofInputs, ofOutputs, rule.notes.filter(Boolean)]);
+      return { id: rule.id, inputs: ofInputs, text, rule: JSON.stringify([rule.id, text]) };
+    });
+  const pairs = matched(keysOf(before.rules, 'before'), keysOf(after.rules, 'after'));
   const kept = pairs.filter((pair) => pair.before !== null);
   const inPlace = ascending(kept.map((pair) => pair.before!));
   const stays = new Set(kept.filter((_, i) => inPlace.has(i)));
