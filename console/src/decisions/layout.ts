@@ -65,15 +65,16 @@ function placed(graph: Graph): Map<string, Bounds> {
   );
 }
 
-/** Where the border of a node is met on the way to a point. */
-function border({ x, y, width, height }: Bounds, to: Point): Point {
-  const middle = { x: x + width / 2, y: y + height / 2 };
+const middleOf = ({ x, y, width, height }: Bounds): Point => ({ x: x + width / 2, y: y + height / 2 });
+
+/** The point on the border of a node on the straight way from its middle to a point. */
+function border(of: Bounds, to: Point): Point {
+  const { width, height } = of;
+  const middle = middleOf(of);
   const [dx, dy] = [to.x - middle.x, to.y - middle.y];
   const by = Math.min(width / 2 / Math.max(Math.abs(dx), 1e-6), height / 2 / Math.max(Math.abs(dy), 1e-6), 1);
   return { x: middle.x + dx * by, y: middle.y + dy * by };
 }
-
-const middleOf = ({ x, y, width, height }: Bounds): Point => ({ x: x + width / 2, y: y + height / 2 });
 
 export type Drawn = { bounds: Map<string, Bounds>; edges: { kind: string; points: Point[] }[] };
 

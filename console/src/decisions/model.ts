@@ -16,7 +16,7 @@ export type Logic =
   | { kind: 'parts'; parts: { name: string; type: string; logic: Logic | null }[] }
   | { kind: 'relation'; columns: string[]; rows: (Logic | null)[][] };
 
-export const KINDS = ['decision', 'inputData', 'businessKnowledgeModel', 'decisionService', 'knowledgeSource'] as const;
+const KINDS = ['decision', 'inputData', 'businessKnowledgeModel', 'decisionService', 'knowledgeSource'] as const;
 export type Kind = (typeof KINDS)[number] | 'imported';
 export type Point = { x: number; y: number };
 export type Bounds = Point & { width: number; height: number };
@@ -39,30 +39,19 @@ const childrenOf = (of: Element | null | undefined, ...names: string[]): Element
   of ? [...of.children].filter((each) => names.includes(each.localName)) : [];
 const childOf = (of: Element | null | undefined, name: string): Element | null => childrenOf(of, name)[0] ?? null;
 const attribute = (of: Element | null | undefined, name: string): string => of?.getAttribute(name) ?? '';
+const textIn = (of: Element | null, name: string): string => (childOf(of, name)?.textContent ?? '').trim();
 /** The text of an element, which has it in a child. */
-const textOf = (of: Element | null): string => (childOf(of, 'text')?.textContent ?? '').trim();
+const textOf = (of: Element | null): string => textIn(of, 'text');
 /** Types are attributes, or children in DMN 1.1. A prefix names a file. */
-const typeOf = (of: Element | null): string =>
-  attribute(of, 'typeRef') || (childOf(of, 'typeRef')?.textContent ?? '').trim();
+const typeOf = (of: Element | null): string => attribute(of, 'typeRef') || textIn(of, 'typeRef');
 const local = (href: string): string => href.slice(href.lastIndexOf('#') + 1);
 
-const LOGIC = [
-  'literalExpression',
-  'decisionTable',
-  'context',
-  'invocation',
-  'relation',
-  'list',
-  'functionDefinition',
-  'conditional',
-  'filter',
-  'for',
-  'some',
-  'every',
-];
 type Reader = (element: Element) => Logic;
+/** All boxed expressions directly in an element. */
+const logicsIn = (of: Element): Logic[] =>
+  [...of.children].filter(isLogic).map((each) => READERS[each.localName]!(each));
 const logicIn = (of: Element | null): Logic | null => {
-  const found = childrenOf(of, ...LOGIC)[0];
+  const found = of ? [...of.children].find(isLogic) : undefined;
   return found ? READERS[found.localName]!(found) : null;
 };
 const part = (name: string, logic: Logic | null, type = '') => ({ name, type, logic });
@@ -109,7 +98,7 @@ function tableOf(table: Element): Table {
 /** The annotations of a rule; before DMN 1.2 it has a description only. */
 function notesOf(rule: Element): string[] {
   const notes = childrenOf(rule, 'annotationEntry').map(textOf);
-  const description = (childOf(rule, 'description')?.textContent ?? '').trim();
+  const description = textIn(rule, 'description');
   return notes.length || !description ? notes : [description];
 }
 
@@ -138,10 +127,9 @@ const READERS: Record<string, Reader> = {
   relation: (each) => ({
     kind: 'relation',
     columns: childrenOf(each, 'column').map((column) => attribute(column, 'name')),
-    rows: childrenOf(each, 'row').map((row) => childrenOf(row, ...LOGIC).map((cell) => READERS[cell.localName]!(cell))),
+    rows: childrenOf(each, 'row').map(logicsIn),
   }),
-  list: (each) =>
-    parts(...childrenOf(each, ...LOGIC).map((item, i) => part(String(i + 1), READERS[item.localName]!(item)))),
+  list: (each) => parts(...logicsIn(each).map((item, i) => part(String(i + 1), item))),
   functionDefinition: (each) =>
     parts(
       part(
@@ -157,6 +145,7 @@ const READERS: Record<string, Reader> = {
   some: iteration('satisfies', 'satisfies'),
   every: iteration('satisfies', 'satisfies'),
 };
+const isLogic = ({ localName }: Element): boolean => Object.hasOwn(READERS, localName);
 
 /** The logic of a decision or of a business knowledge model; null without any. */
 export function logicOf({ element, kind }: Node): Logic | null {
@@ -219,7 +208,7 @@ function drawnIn(root: Element): Pick<Graph, 'bounds' | 'ways'> {
   return { bounds, ways };
 }
 
-/** The graph of a file. Raises an error if it is not XML. What other files define is a node, too, but only with its id. */
+/** The graph of a file. Raises an error if it is not XML. An element that another file defines is a node, too, but only with its id. */
 export function graphOf(xml: string): Graph {
   const root = new DOMParser().parseFromString(xml.replace(/^\uFEFF/, ''), 'text/xml').documentElement;
   if (root.localName !== 'definitions') throw new Error(root.textContent?.slice(0, 300) ?? '');

@@ -51,7 +51,7 @@ export function Paged<T>({
   );
 }
 
-export function ColumnHead({ column, value, end }: { column: Column; value?: string | undefined; end?: boolean }) {
+function ColumnHead({ column, value, end }: { column: Column; value?: string | undefined; end?: boolean }) {
   return (
     <th scope="col" class={end ? 'out' : undefined}>
       {column.label || column.text || column.id}
@@ -69,18 +69,9 @@ export function ColumnHead({ column, value, end }: { column: Column; value?: str
   );
 }
 
-/** The first line of a table: what stands below it. */
-export function Groups({
-  table,
-  inputs,
-  outputs,
-  notes,
-}: {
-  table: Table;
-  inputs: number;
-  outputs: number;
-  notes: number;
-}) {
+/** The first line of a table: the names of its groups of columns. */
+function Groups({ table, notes }: { table: Table; notes: number }) {
+  const [inputs, outputs] = [table.inputs.length, table.outputs.length];
   return (
     <tr>
       <th scope="col" title={t('decision.policy')}>
@@ -103,7 +94,7 @@ export function Groups({
   );
 }
 
-export const notesIn = (table: Table): number =>
+const notesIn = (table: Table): number =>
   table.rules.reduce((most, { notes }) => Math.max(most, notes.length), table.notes.length);
 
 function Row({ rule, n, table, notes, known }: { rule: Rule; n: number; table: Table; notes: number; known: Known }) {
@@ -162,7 +153,7 @@ export function Rules({ label, table, known = {} }: { label: string; table: Tabl
           <div class="scroll" tabIndex={0} role="region" aria-label={label}>
             <table class="rules" aria-label={label}>
               <thead>
-                <Groups table={table} inputs={table.inputs.length} outputs={table.outputs.length} notes={notes} />
+                <Groups table={table} notes={notes} />
                 <tr>
                   <th scope="col">{t('rule')}</th>
                   {table.inputs.map((column, i) => (

@@ -4,7 +4,7 @@ import { useMemo } from 'preact/hooks';
 import { Boxed } from '../decisions/boxed.tsx';
 import { type ColumnPair, type Difference, differenceOf, inputAt, outputAt, type RulePair } from '../decisions/diff.ts';
 import { useGraph } from '../decisions/evaluated.tsx';
-import { type Logic, logicOf, type Rule, type Table } from '../decisions/model.ts';
+import { type Column, type Logic, logicOf, type Rule, type Table } from '../decisions/model.ts';
 import { Paged } from '../decisions/rules.tsx';
 import { decisionFile } from '../lib/decisions.ts';
 import { number, t } from '../lib/i18n.ts';
@@ -46,7 +46,6 @@ function ColumnHead({ of, before, after, end }: { of: ColumnPair; before: Column
     </th>
   );
 }
-type Column = Table['inputs'][number];
 
 type RowProps = { pair: RulePair; before: Table; after: Table; difference: Difference };
 
