@@ -5,6 +5,7 @@
 
 import json
 import re
+from xml.sax.saxutils import quoteattr
 
 import pytest
 from playwright.sync_api import expect
@@ -230,6 +231,11 @@ def test_two_versions_are_compared(console, api):
     deploy(("0", '"zero"'), *kept, id="compared-too")
     console.open("/decisions/Compared?with=2")
     expect(main.get_by_text("The logic is the same in both versions.")).to_be_visible()
+    console.page.route("**/xml", lambda _: None)
+    console.page.goto(f"{console.address}/console/decisions/Compared?with=1")
+    expect(console.page.get_by_label("Compare with")).to_be_visible()
+    expect(main.get_by_text("Loading")).to_be_visible()  # and not that the file is deleted
+    expect(main.get_by_text("deleted")).to_have_count(0)
 
 
 def test_boxed_expressions_can_be_read(console, api):
@@ -286,7 +292,7 @@ def test_what_decisions_say_is_never_code(console, api):
     name = json.dumps(ATTACK)
     hostile = decision("hostile-decision", table(["x"], ["y"], [("-", name)])).replace(
         'name="hostile-decision"',
-        f'name="{ATTACK.replace("&", "&amp;").replace("<", "&lt;").replace(chr(34), "&quot;")}"',
+        f"name={quoteattr(ATTACK)}",
     )
     api.deploy("hostile.dmn", file(hostile, id="hostile-file"))
     done = evaluate(api, "hostile-decision", x=ATTACK)

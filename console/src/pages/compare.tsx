@@ -8,7 +8,7 @@ import { type Column, type Logic, logicOf, type Rule, type Table } from '../deci
 import { Paged } from '../decisions/rules.tsx';
 import { decisionFile } from '../lib/decisions.ts';
 import { number, t } from '../lib/i18n.ts';
-import { useResource } from '../lib/resource.ts';
+import { type Resource, useResource } from '../lib/resource.ts';
 import type { DecisionDefinition } from '../lib/shapes.ts';
 import { Check } from '../parts/check.tsx';
 import { ProblemBox } from '../parts/problem.tsx';
@@ -133,16 +133,15 @@ function Tables({ before, after, label, versions: [old, now] }: TablesProps) {
   );
 }
 
-/** The logic of a version; undefined until it is known, or without its file. */
-function useLogic(definition: DecisionDefinition): {
-  logic: Logic | null | undefined;
-  problem: ReturnType<typeof useResource>['problem'];
-} {
+type File = { xml: string | null };
+
+/** The file of a version, and the logic in it; undefined until it is known, or without the file. */
+function useLogic(definition: DecisionDefinition): { file: Resource<File>; logic: Logic | null | undefined } {
   const { decisionDefinitionKey: key, decisionDefinitionId: id } = definition;
-  const file = useResource(`dmn ${key}`, async () => ({ xml: await decisionFile(key) }));
+  const file = useResource<File>(`dmn ${key}`, async () => ({ xml: await decisionFile(key) }));
   const { graph } = useGraph(file.data.value?.xml);
   const node = graph?.nodes.get(id);
-  return { logic: useMemo(() => (node ? logicOf(node) : undefined), [node]), problem: file.problem };
+  return { file, logic: useMemo(() => (node ? logicOf(node) : undefined), [node]) };
 }
 
 export function Compare({ before, after }: { before: DecisionDefinition; after: DecisionDefinition }) {
@@ -150,8 +149,9 @@ export function Compare({ before, after }: { before: DecisionDefinition; after: 
   const now = useLogic(after);
   const label = after.name || after.decisionDefinitionId;
   const versions = [`v${before.version}`, `v${after.version}`] as const;
-  const problem = old.problem.value ?? now.problem.value;
+  const problem = old.file.problem.value ?? now.file.problem.value;
   if (problem) return <ProblemBox problem={problem} />;
+  if (!old.file.data.value || !now.file.data.value) return <p class="dim loading">{t('loading')}</p>;
   if (old.logic === undefined || now.logic === undefined) return <p class="dim">{t('decision.noFile')}</p>;
   if (JSON.stringify(old.logic) === JSON.stringify(now.logic)) return <p role="status">{t('decision.noDifference')}</p>;
   if (old.logic?.kind === 'table' && now.logic?.kind === 'table')
