@@ -7,7 +7,8 @@ export const NOBODY: Running = { active: 0, incidents: 0 };
 
 const MOST = 10_000;
 
-const counted = async <T>(path: string, body: Record<string, unknown>, abort?: AbortSignal): Promise<T[]> =>
+/** The items of an answer of statistics. Raises Problem. */
+export const counted = async <T>(path: string, body: Record<string, unknown>, abort?: AbortSignal): Promise<T[]> =>
   (await send<{ items: T[] }>({ method: 'POST', path: `/v2/${path}`, body }, abort)).body.items;
 
 const running = (count: ProcessCount | VersionCount): Running => ({

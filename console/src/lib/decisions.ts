@@ -1,5 +1,6 @@
-// What pages of decisions read.
-import { get, ifAllowed, Problem, search, send } from './api.ts';
+// The data that pages of decisions read.
+import { get, ifAllowed, Problem, search } from './api.ts';
+import { counted } from './counts.ts';
 import { number } from './i18n.ts';
 import { modelOf } from './models.ts';
 import type {
@@ -47,21 +48,22 @@ export type Counted = DecisionDefinition & { count: EvaluationCount | null };
 /** A page of decisions, each with its evaluations if the user may see them. */
 export async function countedDecisions(body: SearchRequest, abort: AbortSignal): Promise<Page<Counted>> {
   const page = await search<DecisionDefinition>('decision-definitions', body, abort);
-  const request = {
-    method: 'POST' as const,
-    path: '/v2/decision-definitions/statistics/decision-instances',
-    body: { decisionDefinitionKeys: page.items.map((each) => each.decisionDefinitionKey) },
-  };
-  type Counts = { items: (EvaluationCount & { decisionDefinitionKey: string })[] };
-  const found = await ifAllowed(send<Counts>(request, abort));
-  const counts = new Map(found?.body.items.map((each) => [each.decisionDefinitionKey, each]));
+  const asked = { decisionDefinitionKeys: page.items.map((each) => each.decisionDefinitionKey) };
+  const found = await ifAllowed(
+    counted<EvaluationCount & { decisionDefinitionKey: string }>(
+      'decision-definitions/statistics/decision-instances',
+      asked,
+      abort,
+    ),
+  );
+  const counts = new Map(found?.map((each) => [each.decisionDefinitionKey, each]));
   return {
     ...page,
     items: page.items.map((each) => ({ ...each, count: counts.get(each.decisionDefinitionKey) ?? null })),
   };
 }
 
-/** How often each rule of a version matched; null if the user may not see it. */
+/** The number of matches of each rule of a version; null if the user may not see it. */
 export const ruleCounts = (key: string, abort: AbortSignal): Promise<RuleCounts | null> =>
   ifAllowed(get<RuleCounts>(`/v2/decision-definitions/${key}/statistics/rules`, abort));
 
