@@ -31,7 +31,7 @@ function violated(logic: Logic | null, matched: readonly MatchedRule[]): string 
   return logic.policy === 'UNIQUE' || differ ? logic.policy : null;
 }
 
-/** What is known without the file: values and rules by their names. */
+/** Values and rules by their names, which are known without the file. */
 function Plain({ inputs, matched }: { inputs: readonly EvaluatedInput[]; matched: readonly MatchedRule[] }) {
   return (
     <table class="boxed">

@@ -7,7 +7,7 @@ import type { Column, Rule, Table } from './model.ts';
 
 const SIZE = 100;
 
-/** What is known of the rules, by their number from 1. `outputs`: of those that matched. `counts`: how often each matched. */
+/** Known facts: `values` of the inputs; by the number of a rule, from 1, `outputs` of those that matched, and `counts` of the matches of each. */
 export type Known = {
   values?: readonly string[];
   outputs?: ReadonlyMap<number, readonly string[]>;

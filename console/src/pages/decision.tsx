@@ -88,7 +88,7 @@ function Shown({ graph, definition }: { graph: Graph; definition: DecisionDefini
   );
 }
 
-/** What the counts of the rules are worth: how many evaluations were looked at, and of which not all rules are known. */
+/** The basis of the counts: the number of decision instances that were looked at, of failed ones, and of those whose rules are not all known. */
 function Looked({ counts }: { counts: RuleCounts }) {
   return (
     <p class="dim" role="status">
