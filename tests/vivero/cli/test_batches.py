@@ -200,6 +200,19 @@ def test_a_person_is_asked_first(server, monkeypatch):
     assert len(asked) == 1
 
 
+MIGRATE = ("migrate-instance", "--all", "--from", "1", "--to", "2", "--map", "a")
+
+
+@pytest.mark.parametrize("arguments", [("cancel", "--all", "--process", "order"), MIGRATE], ids=["cancel", "migrate"])
+def test_suspended_instances_count_when_a_person_is_asked(server, monkeypatch, arguments):
+    monkeypatch.setattr(batches, "is_a_person_there", lambda: True)
+    monkeypatch.setattr("click.confirm", lambda *_texts, **_options: None)
+    said = run(*arguments, "--detach")
+    assert (said.exit_code, said.stdout) == (0, "7\n"), said.stderr
+    assert server.asked[0][2]["filter"]["state"] == {"$in": ["ACTIVE", "SUSPENDED"]}
+    assert "state" not in server.asked[1][2]["filter"]
+
+
 def test_nobody_is_asked_about_nothing(server, monkeypatch, capsys):
     monkeypatch.setattr("sys.stdin", type("Terminal", (), {"isatty": lambda _self: True})())
     server.states = []

@@ -119,3 +119,15 @@ def test_a_terminal_of_80_columns_shows_whole_keys(serve, monkeypatch, capsys):
     assert [line.split()[0] for line in lines] == ["key", *(str(2251799813685255 + number) for number in range(3))]
     assert max(map(len, lines)) <= 80
     assert "no room for tags: use a wider terminal, or --json" in capsys.readouterr().err
+
+
+def test_suspended_instances_can_be_listed(monkeypatch):
+    asked = []
+
+    def answer(request) -> httpx.Response:
+        asked.append(json.loads(request.content)["filter"])
+        return httpx.Response(200, json={"items": [], "page": {"totalItems": 0, "endCursor": None}})
+
+    monkeypatch.setattr(server_options, "Client", partial(Client, transport=httpx.MockTransport(answer)))
+    assert run("instances", "--state", "suspended", "--keys").exit_code == 0
+    assert asked == [{"state": "SUSPENDED"}]

@@ -86,7 +86,7 @@ def variable_filter(text: str) -> dict[str, str]:
 @click.option(
     "--state",
     "state_",
-    type=click.Choice(["ACTIVE", "COMPLETED", "TERMINATED"], case_sensitive=False),
+    type=click.Choice(["ACTIVE", "SUSPENDED", "COMPLETED", "TERMINATED"], case_sensitive=False),
     help="Only instances in this state.  [any]",
 )
 @of_processes("Only instances", version="of this version of a process")

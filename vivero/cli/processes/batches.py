@@ -26,6 +26,8 @@ F = TypeVar("F", bound=Callable[..., Any])
 
 OPEN = ("CREATED", "ACTIVE")
 ACTIVE = {"state": "ACTIVE"}
+RUNNING = {"state": {"$in": ["ACTIVE", "SUSPENDED"]}}
+"""Process instances that have not ended."""
 STATES = ("CREATED", "ACTIVE", "SUSPENDED", "COMPLETED", "PARTIALLY_COMPLETED", "CANCELED", "FAILED")
 ITEM_STATES = ("ACTIVE", "COMPLETED", "SKIPPED", "FAILED", "CANCELED")
 POLL_S = 0.25

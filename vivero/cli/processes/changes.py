@@ -7,7 +7,7 @@ from typing import Any
 
 import click
 
-from vivero.cli.processes.batches import change_all, everything_options
+from vivero.cli.processes.batches import RUNNING, change_all, everything_options
 from vivero.cli.shared.each import ended, keys_argument, try_each
 from vivero.cli.shared.filters import Selected, of_processes, options_of, process_option
 from vivero.cli.shared.options import JSON_OBJECT, json_option
@@ -67,8 +67,17 @@ def cancel(
             "tags": list(tags),
             "hasIncident": True if with_incident else None,
         } | (filter or {})
-        path = "process-instances/cancellation"
-        change_all(address, path, "process-instances", chosen, detach=detach, yes=yes, what="cancel", as_json=as_json)
+        change_all(
+            address,
+            "process-instances/cancellation",
+            "process-instances",
+            chosen,
+            detach=detach,
+            yes=yes,
+            what="cancel",
+            as_json=as_json,
+            of=RUNNING,
+        )
         return
 
     try_each(address, keys, Client.cancel, "cancelled", as_json=as_json, explain=_how_it_ended)

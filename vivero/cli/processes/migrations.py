@@ -7,7 +7,7 @@ from typing import Any
 
 import click
 
-from vivero.cli.processes.batches import change_all, everything_options
+from vivero.cli.processes.batches import RUNNING, change_all, everything_options
 from vivero.cli.processes.changes import check_target
 from vivero.cli.shared.each import keys_argument, try_each
 from vivero.cli.shared.options import KEY, json_option, say
@@ -113,6 +113,7 @@ def _migrate_all(
         yes=yes,
         what="migrate",
         as_json=as_json,
+        of=RUNNING,
         more={"migrationPlan": Client.migration_instructions(target, mapped)},
     )
 

@@ -101,7 +101,7 @@ async def result_of(client: Client, key: str, timeout_s: float) -> Document:
     """The variables of an instance at its end. Raises ClientError if it does not complete in time."""
     delay_s = FIRST_POLL_S
     with trio.move_on_after(timeout_s):
-        while (instance := await client.instance(key))["state"] == "ACTIVE":
+        while (instance := await client.instance(key))["state"] in ("ACTIVE", "SUSPENDED"):
             await trio.sleep(delay_s)
             delay_s = min(delay_s * 2, LAST_POLL_S)
         if instance["state"] != "COMPLETED":
