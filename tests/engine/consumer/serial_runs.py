@@ -241,6 +241,21 @@ async def work_off(dsn, connection, serial, **settings):
     return consumer, observer
 
 
+async def worked_off_one_by_one(dsn, connection, serial, **settings):
+    """The same, each command when everything has been evicted: as if the program began anew before it."""
+    await pin_clock(connection)
+    settings = {"cache_bytes": 0, "batch_commands": 1, "poll_s": 5} | settings
+    consumer, observer = make_consumer(dsn, serial.resources, **settings)
+    async with trio.open_nursery() as nursery:
+        nursery.start_soon(consumer.run, beat())
+        for command in serial.commands:
+            last = await append(connection, [command])
+            consumer.partition_duty.wake()
+            await observer.reached(last)
+        nursery.cancel_scope.cancel()
+    return consumer, observer
+
+
 # ---- tables as text
 
 

@@ -1,21 +1,16 @@
 """Ad-hoc sub-processes on PostgreSQL: their progress is saved, and loaded with their instance."""
 
-import trio
-
 from tests.core.ad_hoc_models import wanted
 from tests.core.engine import raw
 from tests.core.event_models import ad_hoc, loop, model
 from tests.core.models import end, par, start, task
 from tests.engine.consumer.serial_runs import (
     Serial,
-    append,
-    beat,
     dump,
     event_log,
     expected_event_log,
-    make_consumer,
-    pin_clock,
     save_serially,
+    worked_off_one_by_one,
 )
 from vivero.core.records.ad_hoc import ActivateAdHocElements, AdHocResult
 from vivero.core.records.jobs import CompleteJob
@@ -25,19 +20,6 @@ SEQUENTIAL = ad_hoc("h", *TOOLS, active='=["C","A","B","C"]', output="=x", into=
 DECIDED = ad_hoc("w", task("D"), task("E"), job="agent", output="=x", into="ws")
 LOOPED = loop(ad_hoc("k", task("K"), output="=x", into="ks"), "=[1, 2]", "i", output="=ks", into="all")
 MODEL = model(start(), SEQUENTIAL, DECIDED, LOOPED, end(), "start > h > w > k > end")
-
-
-async def worked_off_one_by_one(dsn, connection, serial):
-    """Each command when everything has been evicted: as if the program began anew before it."""
-    await pin_clock(connection)
-    consumer, observer = make_consumer(dsn, serial.resources, cache_bytes=0, batch_commands=1, poll_s=5)
-    async with trio.open_nursery() as nursery:
-        nursery.start_soon(consumer.run, beat())
-        for command in serial.commands:
-            last = await append(connection, [command])
-            consumer.partition_duty.wake()
-            await observer.reached(last)
-        nursery.cancel_scope.cancel()
 
 
 async def test_their_progress_is_loaded_with_their_instance(migrated, connection, second):

@@ -21,6 +21,7 @@ from tests.engine.consumer.serial_runs import (
     pin_clock,
     save_serially,
     work_off,
+    worked_off_one_by_one,
 )
 from tests.eventually import eventually
 from vivero.core.records.instances import CancelInstance, CreateInstance
@@ -35,20 +36,6 @@ def serial():
     serial.deploy(*all_models())
     play(serial)
     return serial
-
-
-async def worked_off_one_by_one(dsn, connection, serial, **settings):
-    """Each command when everything has been evicted."""
-    await pin_clock(connection)
-    settings = {"cache_bytes": 0, "batch_commands": 1, "poll_s": 5} | settings
-    consumer, observer = make_consumer(dsn, serial.resources, **settings)
-    async with trio.open_nursery() as nursery:
-        nursery.start_soon(consumer.run, beat())
-        for command in serial.commands:
-            last = await append(connection, [command])
-            consumer.partition_duty.wake()
-            await observer.reached(last)
-        nursery.cancel_scope.cancel()
 
 
 @pytest.mark.parametrize("work", [worked_off_one_by_one, work_off], ids=["reloaded", "together"])

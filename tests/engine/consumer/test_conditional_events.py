@@ -15,6 +15,7 @@ from tests.engine.consumer.serial_runs import (
     make_consumer,
     pin_clock,
     save_serially,
+    worked_off_one_by_one,
 )
 from vivero.core.records.conditionals import EvaluateConditionals
 from vivero.core.records.instances import CreateInstance, SetVariables
@@ -38,19 +39,6 @@ SUBSCRIPTIONS = "SELECT target_element_id, kind, state, ended_at IS NULL FROM su
 
 
 STARTING = model(f'<startEvent id="begin">{WHEN}</startEvent>', task("begun"), "begin > begun", id="q")
-
-
-async def worked_off_one_by_one(dsn, connection, serial, **settings):
-    """Each command when everything has been evicted: as if the program began anew before it."""
-    await pin_clock(connection)
-    consumer, observer = make_consumer(dsn, serial.resources, cache_bytes=0, batch_commands=1, poll_s=5, **settings)
-    async with trio.open_nursery() as nursery:
-        nursery.start_soon(consumer.run, beat())
-        for command in serial.commands:
-            last = await append(connection, [command])
-            consumer.partition_duty.wake()
-            await observer.reached(last)
-        nursery.cancel_scope.cancel()
 
 
 async def test_what_waits_is_loaded_with_its_instance(migrated, connection, second):

@@ -30,6 +30,7 @@ from tests.engine.consumer.serial_runs import (
     pin_clock,
     save_serially,
     work_off,
+    worked_off_one_by_one,
 )
 from vivero.core.commands.signal import SUBSCRIPTIONS_PER_PAGE
 from vivero.core.records.codec import decode_command, decode_events
@@ -105,16 +106,8 @@ def serial_run():
 
 
 async def test_reloading_after_every_command_changes_nothing(migrated, connection, second):
-    await pin_clock(connection)
     serial = serial_run()
-    consumer, observer = make_consumer(migrated, serial.resources, cache_bytes=0, batch_commands=1, poll_s=5)
-    async with trio.open_nursery() as nursery:
-        nursery.start_soon(consumer.run, beat())
-        for command in serial.commands:
-            last = await append(connection, [command])
-            consumer.partition_duty.wake()
-            await observer.reached(last)
-        nursery.cancel_scope.cancel()
+    consumer, _observer = await worked_off_one_by_one(migrated, connection, serial)
     assert consumer.stats.evicted > 0
     await save_serially(second, serial)
     assert await event_log(connection) == expected_event_log(serial)

@@ -1,7 +1,6 @@
 """Migration on PostgreSQL: the tables are as in memory, whatever is loaded, and as the events say."""
 
 import pytest
-import trio
 
 from tests.core.compensation_models import T, done, in_line
 from tests.core.event_models import boundary, call, loop, model, on
@@ -10,15 +9,12 @@ from tests.core.models import end, start, sub, task
 from tests.core.task_listener_models import user_task
 from tests.engine.consumer.serial_runs import (
     Serial,
-    append,
-    beat,
     dump,
     event_log,
     expected_event_log,
-    make_consumer,
-    pin_clock,
     save_serially,
     work_off,
+    worked_off_one_by_one,
 )
 from vivero.core.execution.step import StepLimits
 from vivero.core.records.migrations import MigrateInstance
@@ -91,20 +87,6 @@ def run_serially(paged_from):
     serial.complete("w9")
     serial.complete("n9")
     return serial
-
-
-async def worked_off_one_by_one(dsn, connection, serial, **settings):
-    """Each command when everything has been evicted."""
-    await pin_clock(connection)
-    settings = {"cache_bytes": 0, "batch_commands": 1, "poll_s": 5} | settings
-    consumer, observer = make_consumer(dsn, serial.resources, **settings)
-    async with trio.open_nursery() as nursery:
-        nursery.start_soon(consumer.run, beat())
-        for command in serial.commands:
-            last = await append(connection, [command])
-            consumer.partition_duty.wake()
-            await observer.reached(last)
-        nursery.cancel_scope.cancel()
 
 
 async def tables(connection):

@@ -1,7 +1,6 @@
 """Elements on PostgreSQL, each command when everything has been evicted: rows and events are those of a serial run."""
 
 import pytest
-import trio
 
 from tests.core.elements.test_complex_gateway import PHASES
 from tests.core.elements.test_complex_gateway import joined as gathered
@@ -16,14 +15,11 @@ from tests.core.message_models import model as with_roots
 from tests.core.models import par, start, task
 from tests.engine.consumer.serial_runs import (
     Serial,
-    append,
-    beat,
     dump,
     event_log,
     expected_event_log,
-    make_consumer,
-    pin_clock,
     save_serially,
+    worked_off_one_by_one,
 )
 
 
@@ -132,15 +128,7 @@ async def test_it_goes_on_from_its_rows(run, migrated, connection, second):
     serial = Serial()
     run(serial)
     assert not serial.state.elements, "it ends"
-    await pin_clock(connection)
-    consumer, observer = make_consumer(migrated, serial.resources, cache_bytes=0, batch_commands=1, poll_s=5)
-    async with trio.open_nursery() as nursery:
-        nursery.start_soon(consumer.run, beat())
-        for command in serial.commands:
-            last = await append(connection, [command])
-            consumer.partition_duty.wake()
-            await observer.reached(last)
-        nursery.cancel_scope.cancel()
+    await worked_off_one_by_one(migrated, connection, serial)
     await save_serially(second, serial)
     assert await dump(connection, without={"version"}) == await dump(second, without={"version"})
     assert await event_log(connection) == expected_event_log(serial)
