@@ -67,9 +67,7 @@ class DecisionCache:
             async with self._acquire() as connection:
                 return await _contents(files, connection)
 
-        async with self._ahead:
-            if files not in self._files:
-                await self._loaded(files, contents)
+        await self._load_ahead(files, contents)
 
     async def prepare(self, contents: Mapping[str, bytes]) -> None:
         """Compile a file that is about to be deployed, the first one, with those that it imports, by their SHA-256.
@@ -81,10 +79,12 @@ class DecisionCache:
             await trio.lowlevel.checkpoint()
             return contents
 
-        files = tuple(contents)
+        await self._load_ahead(tuple(contents), known)
+
+    async def _load_ahead(self, files: Files, contents: Callable[[], Awaitable[Mapping[str, bytes]]]) -> None:
         async with self._ahead:
             if files not in self._files:
-                await self._loaded(files, known)
+                await self._loaded(files, contents)
 
     async def _loaded(self, files: Files, contents: Callable[[], Awaitable[Mapping[str, bytes]]]) -> Decisions:
         loaded = await self._loading.get(files, lambda: self._load(files, contents))
