@@ -137,7 +137,7 @@ async def create_for(
     filter: Mapping[str, Any],
     *,
     is_subject: bool = True,
-    plan: bytes | None = None,
+    plan: str | None = None,
 ) -> int:
     """Create a batch for what a filter selects; its key. `is_subject`: the request is about it. `plan`: JSON that the
     commands of its items need. Raises Problem."""
@@ -147,15 +147,11 @@ async def create_for(
         raise problem_of(error) from error
     key, sha = await submission.idempotency_of(request, services, None) or (f" {uuid4()}", b"")
     text = _encode_filter(filter).decode()
-    new = NewOperation(type, resource, text, creator_of(request.caller), _bounds(request, type), key, sha, _text(plan))
+    new = NewOperation(type, resource, text, creator_of(request.caller), _bounds(request, type), key, sha, plan)
     created = await _insert(request, services, new, is_subject)
     if not created.same_body:
         raise submission.key_was_used(None)
     return created.key
-
-
-def _text(plan: bytes | None) -> str | None:
-    return None if plan is None else plan.decode()
 
 
 async def _insert(request: Request, services: Services, new: NewOperation, is_subject: bool) -> Created:

@@ -24,9 +24,10 @@ CREATIONS = (
         "RESOLVE_INCIDENT",
         batch_operations.resolve_incidents_of_instance,
     ),
-    *(
-        (f"process-instances/{path}", type, batch_operations.refusing(type, LATER))
-        for path, type in (("modification", "MODIFY_PROCESS_INSTANCE"),)
+    (
+        "process-instances/modification",
+        "MODIFY_PROCESS_INSTANCE",
+        batch_operations.refusing("MODIFY_PROCESS_INSTANCE", LATER),
     ),
 )
 """Path below /v2, type that names the permission, and handler of each route that creates batch operations."""

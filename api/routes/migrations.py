@@ -35,7 +35,7 @@ MAX_MAPPINGS = 10_000
 
 
 class ElementCounts(msgspec.Struct):
-    """What the statistics of a definition say of an element."""
+    """The live instances of an element in the statistics of its definition."""
 
     element_id: str = msgspec.field(name="elementId")
     active: int
@@ -47,15 +47,13 @@ class MappingInstruction(Body, frozen=True):
     target_element_id: str | None = None
 
 
-class MigrationBody(Body, frozen=True):
-    target_process_definition_key: Key | None = None
-    mapping_instructions: tuple[MappingInstruction, ...] | None = None
-    operation_reference: Int64 | None = None
-
-
 class MigrationPlanBody(Body, frozen=True):
     target_process_definition_key: Key | None = None
     mapping_instructions: tuple[MappingInstruction, ...] | None = None
+
+
+class MigrationBody(MigrationPlanBody, frozen=True):
+    operation_reference: Int64 | None = None
 
 
 class BatchMigrationBody(Body, frozen=True):
@@ -78,9 +76,9 @@ async def migrate(request: Request, services: Services) -> Response:
     """POST /v2/process-instances/{key}/migration: let a running instance continue by another definition."""
     key = request.key("processInstanceKey")
     body = decode(request, _decoder, services.settings)
-    target, mappings = plan_of(body.target_process_definition_key, body.mapping_instructions)
+    plan = plan_of(body)
     check_reference(body.operation_reference)
-    return await submission.command(request, services, MigrateInstance(key, target, mappings), key)
+    return await submission.command(request, services, MigrateInstance(key, plan.target, plan.mappings), key)
 
 
 async def migrate_by_filter(request: Request, services: Services) -> Response:
@@ -96,25 +94,22 @@ async def migrate_by_filter(request: Request, services: Services) -> Response:
     if body.migration_plan is None:
         found.add("No migrationPlan provided")
     found.check()
-    given = body.migration_plan or MigrationPlanBody()
-    plan = MigrationPlan(*plan_of(given.target_process_definition_key, given.mapping_instructions))
+    plan = _encode(plan_of(body.migration_plan or MigrationPlanBody())).decode()
     key = await batch_operations.create_for(
-        request, services, MIGRATE_PROCESS_INSTANCE, INSTANCES_PATH, body.filter or {}, plan=_encode(plan)
+        request, services, MIGRATE_PROCESS_INSTANCE, INSTANCES_PATH, body.filter or {}, plan=plan
     )
     return batch_operations.answer(key, MIGRATE_PROCESS_INSTANCE)
 
 
-def plan_of(
-    target: str | None, instructions: Sequence[MappingInstruction] | None
-) -> tuple[int, tuple[tuple[str, str], ...]]:
+def plan_of(body: MigrationPlanBody) -> MigrationPlan:
     """The target and the mappings of a plan. Raises Problem 400."""
     found = Violations()
-    key = as_key(target, "targetProcessDefinitionKey")
+    key = as_key(body.target_process_definition_key, "targetProcessDefinitionKey")
     if key is None:
         found.add("No targetProcessDefinitionKey provided")
-    if not instructions:
+    given = body.mapping_instructions or ()
+    if not given:
         found.add("No mappingInstructions provided")
-    given = instructions or ()
     if len(given) > MAX_MAPPINGS:
         found.add(f"The provided mappingInstructions are {len(given)} but must not be more than {MAX_MAPPINGS}")
     if not all(one.source_element_id and one.target_element_id for one in given):
@@ -123,7 +118,8 @@ def plan_of(
         found.longest("sourceElementId", one.source_element_id, MAX_ID)
         found.longest("targetElementId", one.target_element_id, MAX_ID)
     found.check()
-    return key or 0, tuple((one.source_element_id or "", one.target_element_id or "") for one in given)
+    mappings = tuple((one.source_element_id or "", one.target_element_id or "") for one in given)
+    return MigrationPlan(key or 0, mappings)
 
 
 # ---- suggestions
