@@ -81,9 +81,7 @@ _SELECTIONS: Mapping[tuple[str, str], _Selection] = {
         "p.ended_at IS NOT NULL AND p.parent_process_instance_key IS NULL",
         "p.started_at",
     ),
-    (MIGRATE_PROCESS_INSTANCE, INSTANCES_PATH): _Selection(
-        PROCESS_INSTANCES, "p.process_instance_key", "process_instances p", "p.ended_at IS NULL", "p.started_at"
-    ),
+    (MIGRATE_PROCESS_INSTANCE, INSTANCES_PATH): _Selection(*_INSTANCES, "p.ended_at IS NULL", "p.started_at"),
     (RESOLVE_INCIDENT, INSTANCES_PATH): _Selection(
         PROCESS_INSTANCES,
         *_INCIDENTS,
