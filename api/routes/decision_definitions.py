@@ -37,19 +37,24 @@ Query = Callable[[Connection, int, Tenants], Awaitable[bytes | None]]
 async def definition_xml(request: Request, services: Services) -> Response:
     """GET /v2/decision-definitions/{key}/xml: the deployed bytes of the file that has the decision."""
     key = request.key("decisionDefinitionKey")
-    return await _xml(request, services, single_reads.decision_xml, DECISION_DEFINITIONS, key)
+    return _xml(await _read(request, services, single_reads.decision_xml, DECISION_DEFINITIONS, key))
 
 
 async def requirements_xml(request: Request, services: Services) -> Response:
     """GET /v2/decision-requirements/{key}/xml: the deployed bytes."""
     key = request.key("decisionRequirementsKey")
-    return await _xml(request, services, single_reads.decision_requirements_xml, DECISION_REQUIREMENTS, key)
+    return _xml(await _read(request, services, single_reads.decision_requirements_xml, DECISION_REQUIREMENTS, key))
 
 
-async def _xml(request: Request, services: Services, query: Query, resource: Resource, key: int) -> Response:
+async def _read(request: Request, services: Services, query: Query, resource: Resource, key: int) -> bytes:
+    """The result of a query about one resource. Raises Problem 404."""
     content = await read_of(services, request.tenants, lambda connection, tenants: query(connection, key, tenants))
     if content is None:
         raise not_found(resource.name, key)
+    return content
+
+
+def _xml(content: bytes) -> Response:
     return Response(200, content, ((b"content-type", b"text/xml"),))
 
 
@@ -71,9 +76,4 @@ async def evaluation_counts(request: Request, services: Services) -> Response:
 async def rule_counts(request: Request, services: Services) -> Response:
     """GET /v2/decision-definitions/{key}/statistics/rules: how often each rule matched in kept decision instances."""
     key = request.key("decisionDefinitionKey")
-    found = await read_of(
-        services, request.tenants, lambda connection, tenants: decision_statistics.rules(connection, key, tenants)
-    )
-    if found is None:
-        raise not_found(DECISION_DEFINITIONS.name, key)
-    return json_response(found)
+    return json_response(await _read(request, services, decision_statistics.rules, DECISION_DEFINITIONS, key))
