@@ -1,4 +1,4 @@
-"""How often decisions were evaluated, and how often each rule matched, in the decision instances that are kept.
+"""Numbers of evaluations of decisions and of matches of each rule, in the decision instances that are kept.
 
 Nothing counts while decisions are evaluated. Therefore each statement looks at a bounded number of rows, and says
 whether there are more.
@@ -32,6 +32,6 @@ async def counts(
 
 
 async def rules(connection: Connection, key: int, tenants: Tenants = None) -> bytes | None:
-    """How often each rule of a version matched: a JSON object. None if the version does not exist."""
+    """The number of matches of each rule of a version: a JSON object. None if the version does not exist."""
     rows = (await _of_tenants.execute(connection, "decision_rules", tenants, key, LOOKED_AT, RULES_BYTES)).rows
     return rows[0][0] if rows else None

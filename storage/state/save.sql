@@ -160,8 +160,8 @@ FROM json_to_recordset($1) AS x(key bigint, value text, normal uuid)
 WHERE t.variable_key = x.key;
 
 -- name: released_jobs
--- Of instances that were suspended or resumed. Before other changes of these jobs, which come after the resumption. `IS TRUE`
--- keeps the index of all live jobs out of the plan: only the jobs of these instances are read.
+-- It releases the jobs of instances that were suspended or resumed, before other changes of these jobs, which come after the
+-- resumption. `IS TRUE` keeps the index of all live jobs out of the plan: only the jobs of these instances are read.
 UPDATE jobs
 SET ready = suspended_ready, available_at = suspended_until, suspended_ready = NULL, suspended_until = NULL, returned = true
 WHERE process_instance_key = ANY ($1::bigint[]) AND suspended_ready IS NOT NULL AND (ended_at IS NULL) IS TRUE;
@@ -231,8 +231,8 @@ SELECT job_key >> 51, tenant_id, type, left(coalesce(worker, ''), 200), CASE sta
 FROM ended WHERE state IN ('COMPLETED', 'FAILED', 'ERROR_THROWN') GROUP BY 1, 2, 3, 4, 5;
 
 -- name: suspended_jobs
--- Of suspended instances, in the order of their keys. An activation holds the lock of a job until its lease is visible. So each
--- job is leased before the suspension, or not at all (docs/adr/0080). Jobs of what terminates go on.
+-- It locks the jobs of suspended instances in the order of their keys. An activation holds the lock of a job until its lease is
+-- visible. Therefore each job is leased before the suspension, or not at all (docs/adr/0080). The jobs of cancel listeners go on.
 UPDATE jobs
 SET ready = false, available_at = NULL, suspended_ready = ready, suspended_until = available_at
 WHERE job_key = ANY (ARRAY(
@@ -297,7 +297,7 @@ FROM json_to_recordset($1) AS x(key bigint, state text, priority int, assignee t
 WHERE t.user_task_key = x.key;
 
 -- name: migrated_user_tasks
--- What people have changed stays.
+-- The changes of people stay: assignee, candidates, dates and priority.
 UPDATE user_tasks t
 SET process_definition_key = x.definition, process_id = x.process_id, process_version = x.number,
     process_name = x.process_name, element_id = x.element_id, name = x.name

@@ -1,4 +1,4 @@
-"""Which rules of a long table pass in columns of constants, decided for all rules at once by the rank of the input.
+"""Columns of constants in long tables: the rank of the input decides at once which of all rules pass.
 
 The constants of a column are sorted. A value has the rank 2i if it is the constant i, and 2i + 1 if it lies between i
 and the next. Each test is an interval of ranks then, and a rule is tested by two comparisons of integers.
@@ -20,7 +20,7 @@ _KINDS: dict[type, str] = {str: "string", int: "number", Decimal: "number"}
 _Place = tuple[int, str]
 """A column, and a kind of constants."""
 _LEAST_PART = 4
-"""A column is filtered if a test of constants is in one of so many rules at least."""
+"""A column is filtered if at least one rule in four has a test against constants there."""
 
 
 class _Ranks:
