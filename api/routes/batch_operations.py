@@ -14,7 +14,7 @@ from vivero.api.access.creators import creator_of, needed, processes, sorted_ids
 from vivero.api.access.needs import READ_INSTANCE, authorise
 from vivero.api.commands import submission
 from vivero.api.http.decoding import Body, Int64, check_reference, decode_optional, decoder
-from vivero.api.http.problems import Problem, invalid_argument, not_found
+from vivero.api.http.problems import Problem, not_found
 from vivero.api.http.request import Request, parse_key
 from vivero.api.http.response import Response, json_response, no_content
 from vivero.api.reading import read_of
@@ -107,15 +107,6 @@ async def resolve_incidents_of_instance(request: Request, services: Services) ->
     if root is None:
         raise not_found(PROCESS_INSTANCES.name, key)
     return await _create(request, services, RESOLVE_INCIDENT, INCIDENTS_PATH, {"processInstanceKey": str(key)})
-
-
-def refusing(type: str, why: str) -> Handler:
-    """A handler for a type of batch that does not exist yet."""
-
-    async def refuse(_request: Request, _services: Services) -> Response:
-        raise invalid_argument(f"Batch operations of the type {type} are not supported yet: {why}")
-
-    return refuse
 
 
 async def _create(

@@ -7,27 +7,22 @@ from collections.abc import Iterator
 from vivero.api.access.needs import CREATE_BATCH, READ_BATCH, UPDATE_BATCH
 from vivero.api.callers import audited
 from vivero.api.callers.permissions import Permission
-from vivero.api.routes import batch_operations, migrations
+from vivero.api.routes import batch_operations, migrations, modifications
 from vivero.api.routes.route import Route
 
-LATER = "the engine cannot do that with a single instance yet"
 CREATIONS = (
     ("process-instances/cancellation", "CANCEL_PROCESS_INSTANCE", batch_operations.cancel_instances),
     ("process-instances/suspension", "SUSPEND_PROCESS_INSTANCE", batch_operations.suspend_instances),
     ("process-instances/resumption", "SUSPEND_PROCESS_INSTANCE", batch_operations.resume_instances),
     ("process-instances/deletion", "DELETE_PROCESS_INSTANCE", batch_operations.delete_instances),
     ("process-instances/migration", "MIGRATE_PROCESS_INSTANCE", migrations.migrate_by_filter),
+    ("process-instances/modification", "MODIFY_PROCESS_INSTANCE", modifications.modify_by_filter),
     ("process-instances/incident-resolution", "RESOLVE_INCIDENT", batch_operations.resolve_incidents_of_instances),
     ("incidents/resolution", "RESOLVE_INCIDENT", batch_operations.resolve_incidents),
     (
         "process-instances/{processInstanceKey}/incident-resolution",
         "RESOLVE_INCIDENT",
         batch_operations.resolve_incidents_of_instance,
-    ),
-    (
-        "process-instances/modification",
-        "MODIFY_PROCESS_INSTANCE",
-        batch_operations.refusing("MODIFY_PROCESS_INSTANCE", LATER),
     ),
 )
 """Path below /v2, type that names the permission, and handler of each route that creates batch operations."""

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from typing import Any, Literal
+
+import msgspec
 
 from vivero.api.commands import submission
 from vivero.api.http.decoding import (
@@ -14,11 +17,13 @@ from vivero.api.http.decoding import (
     as_key,
     as_variables,
     check_reference,
+    decode,
     decode_optional,
     decoder,
 )
 from vivero.api.http.request import Request
 from vivero.api.http.response import Response
+from vivero.api.routes import batch_operations
 from vivero.api.services import Services
 from vivero.core.modifications.plan import MAX_CHANGES
 from vivero.core.records.modifications import (
@@ -31,8 +36,13 @@ from vivero.core.records.modifications import (
     TerminateInstruction,
     VariableInstruction,
 )
+from vivero.engine.batch_operations.items import ModificationPlan
+from vivero.storage.search.candidates import INSTANCES_PATH
+from vivero.storage.work.batch_operations import MODIFY_PROCESS_INSTANCE
 
 MAX_ID = 1000
+MAX_MOVES = 1000
+"""Move instructions of a batch."""
 CHOOSE = -1
 """The ancestor key of clients that name none."""
 
@@ -78,7 +88,19 @@ class ModificationBody(Body, frozen=True):
     operation_reference: Int64 | None = None
 
 
-_decoder = decoder(ModificationBody)
+class BatchMoveBody(Body, frozen=True):
+    source_element_id: str | None = None
+    target_element_id: str | None = None
+
+
+class BatchModificationBody(Body, frozen=True):
+    filter: dict[str, Any] | None = None
+    move_instructions: tuple[BatchMoveBody, ...] | None = None
+    operation_reference: Int64 | None = None
+
+
+_decoder, _batch_decoder = decoder(ModificationBody), decoder(BatchModificationBody)
+_encode = msgspec.json.Encoder().encode
 
 
 async def modify(request: Request, services: Services) -> Response:
@@ -87,6 +109,39 @@ async def modify(request: Request, services: Services) -> Response:
     body = decode_optional(request, _decoder, services.settings)
     check_reference(body.operation_reference)
     return await submission.command(request, services, command_of(key, body, services), key)
+
+
+async def modify_by_filter(request: Request, services: Services) -> Response:
+    """POST /v2/process-instances/modification: a batch that moves elements of the active instances of a filter."""
+    body = decode(request, _batch_decoder, services.settings)
+    check_reference(body.operation_reference)
+    found = Violations()
+    if body.filter is None:
+        found.add("No filter provided")
+    plan = _encode(_plan_of(body.move_instructions or (), found)).decode()
+    key = await batch_operations.create_for(
+        request, services, MODIFY_PROCESS_INSTANCE, INSTANCES_PATH, body.filter or {}, plan=plan
+    )
+    return batch_operations.answer(key, MODIFY_PROCESS_INSTANCE)
+
+
+def _plan_of(given: Sequence[BatchMoveBody], found: Violations) -> ModificationPlan:
+    """The moves of a batch. Raises Problem 400."""
+    if not given:
+        found.add("No moveInstructions provided")
+    if len(given) > MAX_MOVES:
+        found.add(f"The provided moveInstructions are {len(given)} but must not be more than {MAX_MOVES}")
+    moves = tuple((one.source_element_id or "", one.target_element_id or "") for one in given)
+    if not all(source and target for source, target in moves):
+        found.add("[sourceElementId, targetElementId] are required in moveInstructions")
+    for source, target in moves:
+        found.longest("sourceElementId", source, MAX_ID)
+        found.longest("targetElementId", target, MAX_ID)
+    sources = Counter(source for source, _ in moves if source)
+    for id in (id for id, count in sources.items() if count > 1):
+        found.add(f"The sourceElementId '{id}' is in several moveInstructions")
+    found.check()
+    return ModificationPlan(moves)
 
 
 def command_of(key: int, body: ModificationBody, services: Services) -> ModifyInstance:

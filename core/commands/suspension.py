@@ -40,7 +40,7 @@ def needs(command: SuspendInstance | ResumeInstance, _tenant: str) -> Needs:
 def suspend(command: SuspendInstance, view: View) -> Effects:
     instance = _find(command, "suspend", view)
     if instance.suspended_at is not None:
-        raise _refused(command, "suspend", "it is already suspended")
+        raise _refused(command, "suspend", "it is already suspended", moot=True)
     yield InstanceSuspended(instance.key, command.reason)
     for called in _called(command, instance, "suspend"):
         if called.suspended_at is None and called.state is not TERMINATING:
@@ -50,7 +50,7 @@ def suspend(command: SuspendInstance, view: View) -> Effects:
 def resume(command: ResumeInstance, view: View) -> Effects:
     instance = _find(command, "resume", view)
     if instance.suspended_at is None:
-        raise _refused(command, "resume", "it is not suspended")
+        raise _refused(command, "resume", "it is not suspended", moot=True)
     yield InstanceResumed(instance.key, _resumed_now(instance))
     for called in _called(command, instance, "resume"):
         if called.suspended_at is not None:
@@ -69,9 +69,9 @@ def _find(command: SuspendInstance | ResumeInstance, verb: str, view: View) -> I
     return instance
 
 
-def _refused(command: SuspendInstance | ResumeInstance, verb: str, but: str) -> Reject:
+def _refused(command: SuspendInstance | ResumeInstance, verb: str, but: str, *, moot: bool = False) -> Reject:
     text = f"Expected to {verb} a process instance with key '{command.key}', but {but}"
-    return Reject(RejectionCode.INVALID_STATE, text)
+    return Reject(RejectionCode.INVALID_STATE, text, moot=moot)
 
 
 def _called(command: SuspendInstance | ResumeInstance, instance: Instance, verb: str) -> Iterator[Instance]:

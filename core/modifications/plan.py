@@ -49,6 +49,8 @@ def effects_of(command: ModifyInstance, instance: Instance, view: View) -> Effec
     nodes = view.model(instance.definition_key).nodes
     found = Problems(instance.process_id)
     sources = find_sources(command, instance, nodes, found, view)
+    if command.skip_absent and not sources.terminated:
+        _reject_absent(command, found)
     activations = list(_activations(command, sources, nodes, view))
     _check_size(len(activations) + len(sources.terminated), instance, len(activations), found, view)
     targets = _checked(activations, instance, nodes, found, view)
@@ -70,6 +72,14 @@ def effects_of(command: ModifyInstance, instance: Instance, view: View) -> Effec
     yield InstanceModified(instance.key, tuple(one.element_id for one in activations), tuple(sources.terminated))
     yield from scopes.effects
     yield from _terminations(ending)
+
+
+def _reject_absent(command: ModifyInstance, found: Problems) -> None:
+    """Raises Reject: no source of a move is active."""
+    found.check()
+    ids = "', '".join(move.source_id or "" for move in command.move)
+    found.add_to("move", f"with source elements that have no active instance: '{ids}'")
+    found.check(moot=True)
 
 
 def _activations(

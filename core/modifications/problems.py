@@ -36,11 +36,11 @@ class Problems:
         """`kind`: of the instructions at fault: activate, move, terminate or variable."""
         self.add(f"it contains one or more {kind} instructions {what}", element_id)
 
-    def check(self) -> None:
-        """Raises Reject if there are problems."""
+    def check(self, *, moot: bool = False) -> None:
+        """Raises Reject if there are problems. `moot`: there is nothing to modify."""
         if self._found:
             found = tuple(self._found)
-            raise Reject(RejectionCode.INVALID_ARGUMENT, found[0].message, found)
+            raise Reject(RejectionCode.INVALID_ARGUMENT, found[0].message, found, moot=moot)
 
 
 def unsupported_type(type_: str) -> str:

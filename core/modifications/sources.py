@@ -54,7 +54,7 @@ def find_sources(
             sources = [by_key[move.source_key]] if move.source_key in by_key else []
         else:
             sources = named.get(move.source_id or "", [])
-            if not sources and move.source_id in nodes:
+            if not sources and move.source_id in nodes and not command.skip_absent:
                 text = f"with a source element that has no active instance: '{move.source_id}'"
                 problems.add_to("move", text, move.source_id)
         found.moved.append((move, sources))
@@ -88,11 +88,9 @@ def _check_ids(command: ModifyInstance, nodes: Mapping[str, Node], problems: Pro
     for one in command.terminate:
         if one.element_id is not None and one.element_id not in nodes:
             problems.add_to("terminate", f"with an element that could not be found: '{one.element_id}'", one.element_id)
-    for move in command.move:
-        if move.source_id is not None and (move.source_id not in nodes or nodes[move.source_id].scope is None):
-            problems.add_to(
-                "move", f"with a source element that could not be found: '{move.source_id}'", move.source_id
-            )
+    for id in (move.source_id for move in command.move if move.source_id is not None):
+        if nodes[id].scope is None if id in nodes else not command.skip_absent:
+            problems.add_to("move", f"with a source element that could not be found: '{id}'", id)
 
 
 def _is_active(element: Element) -> bool:

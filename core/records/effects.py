@@ -32,19 +32,23 @@ class Rejection(msgspec.Struct, frozen=True, omit_defaults=True, gc=False):
     """The command changed nothing. The caller is at fault; with PROCESSING_ERROR, a bug of the engine is.
 
     `violations`: all reasons, if the handler has looked for all. The first of them is `reason`.
+    `moot`: there is nothing to change. The item of a batch is skipped then, and does not fail.
     """
 
     code: RejectionCode
     reason: str
     violations: tuple[Violation, ...] = ()
+    moot: bool = False
 
 
 class Reject(Exception):
     """Raised by handlers to reject the command. The caller is at fault, and nothing has changed."""
 
-    def __init__(self, code: RejectionCode, reason: str, violations: tuple[Violation, ...] = ()) -> None:
+    def __init__(
+        self, code: RejectionCode, reason: str, violations: tuple[Violation, ...] = (), *, moot: bool = False
+    ) -> None:
         super().__init__(reason)
-        self.rejection = Rejection(code, reason, violations)
+        self.rejection = Rejection(code, reason, violations, moot)
 
 
 class IncidentType(StrEnum):

@@ -56,6 +56,7 @@ class ModifyInstance(Command, frozen=True):
     """Activate, move and terminate elements of a process instance: everything or nothing.
 
     `attempt`: the number of quanta of deferred work that the command has waited for.
+    `skip_absent`: leave out moves whose source is not active, as items of batches do.
     """
 
     intent: ClassVar[str] = "PROCESS_INSTANCE_MODIFICATION:MODIFY"
@@ -69,6 +70,7 @@ class ModifyInstance(Command, frozen=True):
     terminate: tuple[TerminateInstruction, ...] = ()
     move: tuple[MoveInstruction, ...] = ()
     attempt: int = 0
+    skip_absent: bool = False
 
     def was_put_off(self) -> bool:
         return self.attempt > 0

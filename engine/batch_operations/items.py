@@ -13,6 +13,7 @@ from vivero.core.records.base import Command
 from vivero.core.records.effects import Rejection, RejectionCode
 from vivero.core.records.instances import CancelInstance, ResolveIncident
 from vivero.core.records.migrations import MigrateInstance
+from vivero.core.records.modifications import SOURCE_PARENT, ModifyInstance, MoveInstruction
 from vivero.core.records.suspensions import ResumeInstance, SuspendInstance
 from vivero.engine.appender.calls import Append
 from vivero.storage.access import audit_log
@@ -23,6 +24,7 @@ from vivero.storage.work.batch_operations import (
     CANCEL_PROCESS_INSTANCE,
     DELETE_PROCESS_INSTANCE,
     MIGRATE_PROCESS_INSTANCE,
+    MODIFY_PROCESS_INSTANCE,
     RESOLVE_INCIDENT,
     RESUME_PROCESS_INSTANCE,
     SUSPEND_PROCESS_INSTANCE,
@@ -38,6 +40,7 @@ AUDITED: Mapping[str, tuple[str, str]] = {
     CANCEL_PROCESS_INSTANCE: ("PROCESS_INSTANCE", "CANCEL"),
     DELETE_PROCESS_INSTANCE: ("PROCESS_INSTANCE", "DELETE"),
     MIGRATE_PROCESS_INSTANCE: ("PROCESS_INSTANCE", "MIGRATE"),
+    MODIFY_PROCESS_INSTANCE: ("PROCESS_INSTANCE", "MODIFY"),
     SUSPEND_PROCESS_INSTANCE: ("PROCESS_INSTANCE", "SUSPEND"),
     RESUME_PROCESS_INSTANCE: ("PROCESS_INSTANCE", "RESUME"),
     RESOLVE_INCIDENT: ("INCIDENT", "RESOLVE"),
@@ -47,6 +50,7 @@ ACTIONS: Mapping[str, str] = {
     CANCEL_PROCESS_INSTANCE: "CANCEL_PROCESS_INSTANCE",
     DELETE_PROCESS_INSTANCE: "DELETE_PROCESS_INSTANCE",
     MIGRATE_PROCESS_INSTANCE: "UPDATE_PROCESS_INSTANCE",
+    MODIFY_PROCESS_INSTANCE: "MODIFY_PROCESS_INSTANCE",
     SUSPEND_PROCESS_INSTANCE: "SUSPEND_PROCESS_INSTANCE",
     RESUME_PROCESS_INSTANCE: "SUSPEND_PROCESS_INSTANCE",
     RESOLVE_INCIDENT: "UPDATE_PROCESS_INSTANCE",
@@ -60,18 +64,33 @@ class MigrationPlan(msgspec.Struct, frozen=True, gc=False):
     target: int
     mappings: tuple[tuple[str, str], ...]
 
+    def command(self, key: int) -> Command:
+        """The command of an item. It leaves an instance alone that has the target already."""
+        return MigrateInstance(key, self.target, self.mappings, unless_there=True)
 
-PLANS: Mapping[str, msgspec.json.Decoder[MigrationPlan]] = {
-    MIGRATE_PROCESS_INSTANCE: msgspec.json.Decoder(MigrationPlan)
+
+class ModificationPlan(msgspec.Struct, frozen=True, gc=False):
+    """The plan of a batch that modifies instances: (source, target) ids of elements."""
+
+    moves: tuple[tuple[str, str], ...]
+
+    def command(self, key: int) -> Command:
+        """The command of an item. Targets begin in the scopes of their sources."""
+        moves = tuple(MoveInstruction(target, source, scope_type=SOURCE_PARENT) for source, target in self.moves)
+        return ModifyInstance(key, move=moves, skip_absent=True)
+
+
+Plan = MigrationPlan | ModificationPlan
+PLANS: Mapping[str, msgspec.json.Decoder[MigrationPlan] | msgspec.json.Decoder[ModificationPlan]] = {
+    MIGRATE_PROCESS_INSTANCE: msgspec.json.Decoder(MigrationPlan),
+    MODIFY_PROCESS_INSTANCE: msgspec.json.Decoder(ModificationPlan),
 }
 """Type of the batch → the decoder of its plan."""
 
 
-def command_of(type: str, key: int, plan: MigrationPlan | None = None) -> Command:
+def command_of(type: str, key: int, plan: Plan | None = None) -> Command:
     """The command of an item."""
-    if plan is not None:
-        return MigrateInstance(key, plan.target, plan.mappings, unless_there=True)
-    return _COMMANDS[type](key)
+    return _COMMANDS[type](key) if plan is None else plan.command(key)
 
 
 _COMMANDS: Mapping[str, Callable[[int], Command]] = {
@@ -82,7 +101,7 @@ _COMMANDS: Mapping[str, Callable[[int], Command]] = {
 }
 
 
-def append_of(operation: Operation, item: Item, plan: MigrationPlan | None = None) -> Append:
+def append_of(operation: Operation, item: Item, plan: Plan | None = None) -> Append:
     """The command of an item, as it is appended: with a key of its own, it happens once however often it is appended.
 
     The key begins with a space, which no client's key has.
@@ -116,11 +135,12 @@ def record_of(operation: Operation, item: Item) -> AuditRecord:
 
 
 def end_of(item: Item, outcome: CommandOutcome) -> ItemEnd:
-    """How an item ended. What is gone when its turn comes is skipped, not failed."""
-    if outcome.rejection is None:
+    """How an item ended. It is skipped, and does not fail, if its instance is gone, or if nothing is to be changed."""
+    rejection = outcome.rejection
+    if rejection is None:
         return ItemEnd(item.key, "COMPLETED")
-    gone = outcome.rejection.code is RejectionCode.NOT_FOUND
-    return ItemEnd(item.key, "SKIPPED" if gone else "FAILED", _text(outcome.rejection))
+    skipped = rejection.moot or rejection.code is RejectionCode.NOT_FOUND
+    return ItemEnd(item.key, "SKIPPED" if skipped else "FAILED", _text(rejection))
 
 
 def end_of_deletion(key: int, verdict: str) -> ItemEnd:

@@ -24,7 +24,7 @@ import trio
 from vivero.engine.appender.calls import BulkAppender
 from vivero.engine.batch_operations.items import (
     PLANS,
-    MigrationPlan,
+    Plan,
     append_of,
     denied,
     end_of,
@@ -121,7 +121,7 @@ class BatchOperations:
         self._after = 0
         self._purge_at = float("-inf")
         self._pace = TriggerPace(self.settings.in_flight, self.settings.delay_s)
-        self._plan: tuple[int, MigrationPlan] | None = None
+        self._plan: tuple[int, Plan] | None = None
         """The latest plan, with the key of its batch."""
         self._appended_at: dict[int, float] = {}
         """Position of a command → when it was appended (Trio's clock)."""
@@ -322,7 +322,7 @@ class BatchOperations:
         turn.moved |= bool(await batch_operations.mark(connection, self._epoch, operation.key, positions))
         turn.waiting += len(items)
 
-    async def _plan_of(self, connection: Connection, operation: Operation) -> MigrationPlan | None:
+    async def _plan_of(self, connection: Connection, operation: Operation) -> Plan | None:
         """The plan of a batch, which is read once as long as no other batch with a plan comes in between."""
         decoder = PLANS.get(operation.type)
         if decoder is None:

@@ -8,7 +8,7 @@ index has the range: in the order of the keys, PostgreSQL may read the whole tab
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from typing import Any, NamedTuple
 
@@ -24,6 +24,7 @@ from vivero.storage.work.batch_operations import (
     CANCEL_PROCESS_INSTANCE,
     DELETE_PROCESS_INSTANCE,
     MIGRATE_PROCESS_INSTANCE,
+    MODIFY_PROCESS_INSTANCE,
     RESOLVE_INCIDENT,
     RESUME_PROCESS_INSTANCE,
     SUSPEND_PROCESS_INSTANCE,
@@ -39,7 +40,10 @@ INSTANCES_PATH, INCIDENTS_PATH = "process-instances", "incidents"
 
 @dataclass(frozen=True, slots=True)
 class _Selection:
-    """Rows of a table `t`, whose key becomes the item's. `own` is a condition; `filtered` makes one of the filter's."""
+    """Rows of a table `t`, whose key becomes the item's. `own` is a condition; `filtered` makes one of the filter's.
+
+    `has_state`: a `state` in the filter counts. Else the own condition stands for it.
+    """
 
     resource: Resource
     key: str
@@ -47,6 +51,7 @@ class _Selection:
     own: str
     created: str
     filtered: Callable[[str], str] = str
+    has_state: bool = True
 
 
 class PortionLimits(NamedTuple):
@@ -64,15 +69,14 @@ class PortionLimits(NamedTuple):
 
 _INCIDENTS = ("i.incident_key", "incidents i", "i.resolved_at IS NULL", "i.created_at")
 _INSTANCES = (PROCESS_INSTANCES, "p.process_instance_key", "process_instances p")
+_RUNNING = _Selection(*_INSTANCES, "p.ended_at IS NULL AND p.suspended_at IS NULL", "p.started_at")
 _SELECTIONS: Mapping[tuple[str, str], _Selection] = {
     (CANCEL_PROCESS_INSTANCE, INSTANCES_PATH): _Selection(
         *_INSTANCES,
         "p.ended_at IS NULL AND p.parent_process_instance_key IS NULL",
         "p.started_at",
     ),
-    (SUSPEND_PROCESS_INSTANCE, INSTANCES_PATH): _Selection(
-        *_INSTANCES, "p.ended_at IS NULL AND p.suspended_at IS NULL", "p.started_at"
-    ),
+    (SUSPEND_PROCESS_INSTANCE, INSTANCES_PATH): _RUNNING,
     (RESUME_PROCESS_INSTANCE, INSTANCES_PATH): _Selection(
         *_INSTANCES, "p.ended_at IS NULL AND p.suspended_at IS NOT NULL", "p.started_at"
     ),
@@ -81,7 +85,8 @@ _SELECTIONS: Mapping[tuple[str, str], _Selection] = {
         "p.ended_at IS NOT NULL AND p.parent_process_instance_key IS NULL",
         "p.started_at",
     ),
-    (MIGRATE_PROCESS_INSTANCE, INSTANCES_PATH): _Selection(*_INSTANCES, "p.ended_at IS NULL", "p.started_at"),
+    (MIGRATE_PROCESS_INSTANCE, INSTANCES_PATH): _RUNNING,
+    (MODIFY_PROCESS_INSTANCE, INSTANCES_PATH): replace(_RUNNING, has_state=False),
     (RESOLVE_INCIDENT, INSTANCES_PATH): _Selection(
         PROCESS_INSTANCES,
         *_INCIDENTS,
@@ -90,7 +95,7 @@ _SELECTIONS: Mapping[tuple[str, str], _Selection] = {
     (RESOLVE_INCIDENT, INCIDENTS_PATH): _Selection(INCIDENTS, *_INCIDENTS),
 }
 """Type of the batch and resource of its filter → what it selects. A called instance is cancelled and deleted with its
-root; it is migrated, suspended and resumed by itself."""
+root; it is migrated, modified, suspended and resumed by itself."""
 
 
 def statement(type: str, resource: str, filter: Mapping[str, Any], limits: PortionLimits) -> tuple[str, list[Any]]:
@@ -111,7 +116,8 @@ def statement(type: str, resource: str, filter: Mapping[str, Any], limits: Porti
     for column, ids in (("tenant_id", limits.bounds.tenants), ("process_id", limits.bounds.processes)):
         if ids is not None:
             conditions.append(f"{alias}.{column} = ANY ({parameters.add(list(ids), 'text[]')})")
-    conditions.append(selection.filtered(join(conditions_of(selection.resource, filter, "filter", parameters))))
+    counted = filter if selection.has_state else {name: given for name, given in filter.items() if name != "state"}
+    conditions.append(selection.filtered(join(conditions_of(selection.resource, counted, "filter", parameters))))
     text = (
         f"SELECT {selection.key}, {alias}.process_instance_key, {alias}.root_key, {alias}.process_id,"
         f" {alias}.tenant_id, {by_time or 'NULL::timestamptz'} FROM {selection.table} WHERE {join(conditions)}"
@@ -138,6 +144,7 @@ def _behind(key: str, by_time: str | None, limits: PortionLimits, parameters: Pa
 
 def check(type: str, resource: str, filter: Mapping[str, Any]) -> None:
     """Raises BadQuery for a filter that cannot be evaluated, or that selects by nothing."""
+    conditions_of(_SELECTIONS[type, resource].resource, filter, "filter", Parameters())
     statement(type, resource, filter, PortionLimits(CallerBounds(), datetime.fromtimestamp(0, UTC)))
     require_criteria(filter, ENDED if type == DELETE_PROCESS_INSTANCE else ACTIVE)
 

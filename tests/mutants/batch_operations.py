@@ -62,6 +62,13 @@ BATCH_OPERATIONS: tuple[Mutant, ...] = (
         "batch operations: what is gone counts as failed",
         f"{TASK_TESTS}::test_an_instance_that_ends_meanwhile_is_skipped_and_its_reason_is_kept",
         "engine/batch_operations/items.py",
-        ('"SKIPPED" if gone else "FAILED"', '"FAILED"'),
+        ('"SKIPPED" if skipped else "FAILED"', '"FAILED"'),
+    ),
+    mutant(
+        "batch operations: an item without anything to change fails",
+        "tests/engine/batch_operations/test_modification.py"
+        "::test_an_instance_that_is_in_the_wanted_state_already_is_skipped",
+        "engine/batch_operations/items.py",
+        ("rejection.moot or ", ""),
     ),
 )

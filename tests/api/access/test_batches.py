@@ -17,7 +17,7 @@ from vivero.storage.postgres import driver
 from vivero.storage.postgres.pool import Pool
 from vivero.storage.work.batch_operations import CANCEL_PROCESS_INSTANCE, RESOLVE_INCIDENT, CallerBounds, Creator
 
-NOT_YET = [f"/v2/process-instances/{each}" for each in ("migration", "modification", "suspension")]
+WITH_MORE = [f"/v2/process-instances/{each}" for each in ("migration", "modification", "suspension", "resumption")]
 CREATING = (
     "/v2/process-instances/cancellation",
     "/v2/process-instances/deletion",
@@ -26,7 +26,7 @@ CREATING = (
 )
 CHANGES = ("suspension", "resumption", "cancellation")
 ROUTES = {
-    *(f"POST {path}" for path in (*CREATING, *NOT_YET, "/v2/process-instances/resumption")),
+    *(f"POST {path}" for path in (*CREATING, *WITH_MORE)),
     *(f"POST /v2/batch-operations/{{batchOperationKey}}/{change}" for change in CHANGES),
     "POST /v2/process-instances/{processInstanceKey}/incident-resolution",
 }
@@ -132,6 +132,25 @@ async def test_a_creator_needs_the_type_and_the_processes(client_of, grants, sta
     allowed = rights((), [Grant(resource, id, tuple(actions)) for resource, id, *actions in grants])
     client = client_of("a", allowed)
     assert [(await client("POST", path, FILTER)).status for path in CREATING] == statuses
+
+
+MODIFICATION = {"filter": {"state": "ACTIVE"}, "moveInstructions": [{"sourceElementId": "a", "targetElementId": "b"}]}
+
+
+@pytest.mark.parametrize("batch", ["CREATE", "CREATE_BATCH_OPERATION_MODIFY_PROCESS_INSTANCE"])
+@pytest.mark.parametrize(
+    ("actions", "status"),
+    [(["MODIFY_PROCESS_INSTANCE"], 200), (["UPDATE_PROCESS_INSTANCE", "CANCEL_PROCESS_INSTANCE"], 403)],
+)
+async def test_a_modification_needs_its_own_permission(client_of, batch, actions, status):
+    grants = [
+        Grant("BATCH", "*", (batch,)),
+        Grant("PROCESS_DEFINITION", "p", ("READ_PROCESS_INSTANCE", *actions)),
+    ]
+    client = client_of("a", rights((), grants))
+    assert (await client("POST", "/v2/process-instances/modification", MODIFICATION)).status == status
+    other = client_of("a", rights((), [*grants[1:], Grant("BATCH", "*", ("CREATE_BATCH_OPERATION_RESOLVE_INCIDENT",))]))
+    assert (await other("POST", "/v2/process-instances/modification", MODIFICATION)).status == 403
 
 
 async def test_a_batch_is_bounded_by_the_processes_that_its_creator_sees_and_changes(client_of, rows):

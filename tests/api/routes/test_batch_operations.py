@@ -279,12 +279,38 @@ async def test_migrations_that_are_refused(reader, rows, body, detail):
     assert rows.execute("SELECT count(*) FROM batch_operations").fetchone() == (0,)
 
 
-@pytest.mark.parametrize("what", ["modification"])
-@pytest.mark.harmless
-async def test_what_the_engine_cannot_do_yet_is_refused(reader, rows, what):
-    answer = await reader("POST", f"/v2/process-instances/{what}", FILTER)
-    assert (answer.status, answer.problem["title"]) == (400, "INVALID_ARGUMENT")
-    assert "not supported yet" in answer.problem["detail"]
+MODIFICATION = "/v2/process-instances/modification"
+MOVES = [{"sourceElementId": "a", "targetElementId": "b"}]
+
+
+async def test_a_modification_keeps_its_moves(reader, rows):
+    await create(reader, MODIFICATION, FILTER | {"moveInstructions": MOVES})
+    stored = rows.execute("SELECT type, filter, plan FROM batch_operations").fetchone()
+    assert stored == ("MODIFY_PROCESS_INSTANCE", FILTER["filter"], {"moves": [["a", "b"]]})
+
+
+@pytest.mark.parametrize(
+    ("body", "detail"),
+    [
+        ({}, "No filter provided. No moveInstructions provided."),
+        ({"filter": {}, "moveInstructions": MOVES}, "No filter provided. To select everything, say so"),
+        ({"filter": {"state": "GONE"}, "moveInstructions": MOVES}, "Unexpected value 'GONE'"),
+        (FILTER | {"moveInstructions": []}, "No moveInstructions provided."),
+        (
+            FILTER | {"moveInstructions": [{"sourceElementId": "a"}, {"targetElementId": "b"}]},
+            "[sourceElementId, targetElementId] are required in moveInstructions.",
+        ),
+        (FILTER | {"moveInstructions": MOVES * 2}, "The sourceElementId 'a' is in several moveInstructions."),
+        (FILTER | {"moveInstructions": MOVES * 1001}, "are 1001 but must not be more than 1000"),
+        (FILTER | {"moveInstructions": [MOVES[0] | {"targetElementId": "b" * 1001}]}, "targetElementId"),
+        (FILTER | {"moveInstructions": MOVES, "activateInstructions": []}, "activateInstructions"),
+        (FILTER | {"moveInstructions": MOVES, "operationReference": -1}, "must be greater than 0"),
+    ],
+)
+async def test_modifications_that_are_refused(reader, rows, body, detail):
+    answer = await reader("POST", MODIFICATION, body)
+    assert answer.status == 400
+    assert detail in answer.problem["detail"]
     assert rows.execute("SELECT count(*) FROM batch_operations").fetchone() == (0,)
 
 

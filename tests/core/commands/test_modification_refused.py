@@ -1,6 +1,7 @@
 """The reasons for which a modification is refused, with texts that clients of Camunda know."""
 
 import pytest
+from msgspec import structs
 
 from tests.core.compensation_models import T, done, in_line
 from tests.core.event_models import boundary, call, loop, model
@@ -160,6 +161,25 @@ def test_an_ancestor_of_another_instance(engine, key):
     assert "with an ancestor scope key that does not belong to the modified process instance" in reason
     (reason,) = refused(engine, key, terminate(other))
     assert "could not be found" in reason
+
+
+def test_a_batch_leaves_out_moves_without_an_active_source(engine, key):
+    given = ModifyInstance(key, move=(MoveInstruction("t", "in"), MoveInstruction("t", "zz")), skip_absent=True)
+    handled = engine.run(given)
+    assert handled.rejection.moot
+    assert (
+        handled.rejection.reason
+        == BEGIN + "move instructions with source elements that have no active instance: 'in', 'zz'"
+    )
+    handled = engine.run(structs.replace(given, move=(*given.move, MoveInstruction("in", "t"))))
+    assert (handled.rejection, engine.elements) == (None, ["in", "p", "s"])
+
+
+@pytest.mark.parametrize(("source", "target"), [("p", "t"), ("t", "zz")])
+def test_a_batch_is_refused_for_other_faults(engine, key, source, target):
+    handled = engine.run(ModifyInstance(key, move=(MoveInstruction(target, source),), skip_absent=True))
+    assert handled.rejection.code is RejectionCode.INVALID_ARGUMENT
+    assert not handled.rejection.moot
 
 
 def test_a_needed_scope_that_ends(engine):

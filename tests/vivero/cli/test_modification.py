@@ -20,6 +20,8 @@ def asked(monkeypatch):
 
     def answer(request) -> httpx.Response:
         bodies.append((request.url.path, json.loads(request.content)))
+        if request.url.path == "/v2/process-instances/modification":
+            return httpx.Response(200, json={"batchOperationKey": "7"})
         return httpx.Response(204, headers={"command-position": "1"})
 
     transport = httpx.MockTransport(answer)
@@ -27,8 +29,9 @@ def asked(monkeypatch):
     return bodies
 
 
-def invoke(*arguments):
-    return CliRunner().invoke(main, ["modify", *arguments], catch_exceptions=False)
+def invoke(key, *arguments):
+    given = [] if key is None else [key]
+    return CliRunner().invoke(main, ["modify", *given, *arguments], catch_exceptions=False)
 
 
 def test_all_instructions_are_one_request(asked):
@@ -55,6 +58,36 @@ def test_all_instructions_are_one_request(asked):
         "terminateInstructions": [{"elementId": "e"}, {"elementInstanceKey": "13"}],
     }
     assert asked == [("/v2/process-instances/9/modification", body)]
+
+
+def test_all_that_match_are_modified_by_a_batch(asked):
+    result = invoke(None, "--all", "--process", "order", "--move", "b:c", "--move", "d:e", "--detach", "--yes")
+    assert (result.exit_code, result.output) == (0, "7\n")
+    moves = [{"sourceElementId": source, "targetElementId": target} for source, target in ("bc", "de")]
+    body = {"filter": {"processDefinitionId": "order"}, "moveInstructions": moves}
+    assert asked == [("/v2/process-instances/modification", body)]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "text"),
+    [
+        (["--move", "a:b"], "name keys, or use --all"),
+        (["--all", "--process", "p"], "say what to --activate, --move or --terminate"),
+        (["--all", "--process", "p", "--move", "a"], "'a' is not of the form FROM:TO"),
+        (["--all", "--process", "p", "--move", "a:b", "--activate", "c"], "need a key"),
+        (["--all", "--move", "a:b"], "name what to change"),
+    ],
+)
+def test_wrong_options_without_a_key(asked, arguments, text):
+    result = invoke(None, *arguments)
+    assert (result.exit_code, asked) == (2, [])
+    assert text in result.output
+
+
+def test_a_key_excludes_what_selects(asked):
+    assert "--process needs --all" in invoke("9", "--process", "p", "--move", "a:b").output
+    assert "name keys, or use --all" in invoke("9", "--all", "--process", "p", "--move", "a:b").output
+    assert asked == []
 
 
 @pytest.mark.parametrize(

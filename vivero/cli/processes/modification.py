@@ -6,13 +6,16 @@ from typing import Any
 
 import click
 
+from vivero.cli.processes.batches import change_all, everything_options
+from vivero.cli.processes.changes import check_target
+from vivero.cli.shared.filters import Selected, of_processes, options_of
 from vivero.cli.shared.options import JSON_OBJECT, KEY, json_option, tell
 from vivero.cli.shared.server_options import address_option, talk
 from vivero.client.rest import Client, path_part
 
 
 @click.command()
-@click.argument("key", type=KEY, metavar="KEY")
+@click.argument("key", type=KEY, metavar="[KEY]", required=False)
 @click.option("--activate", metavar="ID", multiple=True, help="An element that begins; may be repeated.")
 @click.option("--move", metavar="FROM:TO", multiple=True, help="The id or key of a source, and the id of its target.")
 @click.option("--terminate", metavar="ID", multiple=True, help="The id of an element, or the key of one instance.")
@@ -21,14 +24,21 @@ from vivero.client.rest import Client, path_part
     type=JSON_OBJECT,
     help="Variables of the process instance that are set first: a JSON object, @file, or @- for standard input.",
 )
+@everything_options
+@of_processes("With --all: only instances", version="of this version")
 @address_option
 @json_option
 def modify(
-    key: str,
+    key: str | None,
     activate: tuple[str, ...],
     move: tuple[str, ...],
     terminate: tuple[str, ...],
     variables: dict[str, Any] | None,
+    everything: bool,
+    selected: Selected,
+    filter: dict[str, Any] | None,
+    detach: bool,
+    yes: bool,
     address: str | None,
     as_json: bool,
 ) -> None:
@@ -37,14 +47,26 @@ def modify(
     An id means all active instances of the element. A move stays in the innermost scope that the source and the target
     have in common.
 
+    With --all the server moves elements of all active instances that match, as a batch operation. Targets begin in the
+    scopes of their sources.
+
     \b
     Examples:
       vivero modify 2251799813685251 --move pay:check
       vivero modify 2251799813685251 --activate inform --terminate remind
       vivero modify 2251799813685251 --activate inform --variables '{"n": 1}'
+      vivero modify --all --process order --move pay:check
     """
+    check_target(
+        () if key is None else (key,), everything, options_of(selected) | {"--filter": filter, "--detach": detach}
+    )
     if not (activate or move or terminate):
         raise click.UsageError("say what to --activate, --move or --terminate")
+    if key is None:
+        if activate or terminate or variables:
+            raise click.UsageError("--activate, --terminate and --variables need a key")
+        _modify_all(address, move, {**selected} | (filter or {}), detach=detach, yes=yes, as_json=as_json)
+        return
     if variables and not (activate or move):
         raise click.UsageError("--variables needs --activate or --move")
     given = [{"variables": variables}] if variables else []
@@ -64,10 +86,20 @@ def modify(
     talk(address, work)
 
 
+def _modify_all(
+    address: str | None, move: tuple[str, ...], filter: dict[str, Any], *, detach: bool, yes: bool, as_json: bool
+) -> None:
+    pairs = [_split(one) for one in move]
+    moves = [{"sourceElementId": source, "targetElementId": target} for source, target in pairs]
+    path = "process-instances/modification"
+    more = {"moveInstructions": moves}
+    change_all(
+        address, path, "process-instances", filter, detach=detach, yes=yes, what="modify", as_json=as_json, more=more
+    )
+
+
 def _move(text: str) -> dict[str, Any]:
-    source, colon, target = text.rpartition(":")
-    if not colon or not source or not target:
-        raise click.BadParameter(f"{text!r} is not of the form FROM:TO", param_hint="--move")
+    source, target = _split(text)
     if source.isdecimal():
         named = {"sourceType": "byKey", "sourceElementInstanceKey": source}
     else:
@@ -77,3 +109,10 @@ def _move(text: str) -> dict[str, Any]:
         "targetElementId": target,
         "ancestorScopeInstruction": {"ancestorScopeType": "inferred"},
     }
+
+
+def _split(text: str) -> tuple[str, str]:
+    source, colon, target = text.rpartition(":")
+    if not colon or not source or not target:
+        raise click.BadParameter(f"{text!r} is not of the form FROM:TO", param_hint="--move")
+    return source, target
