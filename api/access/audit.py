@@ -6,6 +6,7 @@ from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping
 from contextlib import asynccontextmanager
 from itertools import islice
 
+import msgspec
 import structlog
 
 from vivero.api.callers.audited import Audited
@@ -60,15 +61,25 @@ def record(
 
 def _shown(text: str) -> str:
     """The beginning of the text, without characters that cannot be printed."""
-    return "".join(each if each.isprintable() else "\ufffd" for each in text[:MAX_TEXT])
+    return _printable(text[:MAX_TEXT])
+
+
+def _printable(text: str) -> str:
+    return "".join(each if each.isprintable() else "\ufffd" for each in text)
 
 
 def record_of(request: Request, entity_key: str | None = None) -> AuditRecord | None:
-    """The record of a request whose change is recorded. `entity_key`: the id of a new entity, which no path has."""
+    """The record of a request whose change is recorded, with the reason that its caller gives.
+
+    `entity_key`: the id of a new entity, which no path has.
+    """
     if request.audited is None:
         return None
     ids = request.params if entity_key is None else {"": entity_key}
-    return record(request.audited, request.caller, request.owner, request.method, request.path, ids, request.tenants)
+    made = record(request.audited, request.caller, request.owner, request.method, request.path, ids, request.tenants)
+    if request.note is None:
+        return made
+    return msgspec.structs.replace(made, description=f"{made.description}: {_printable(request.note)}")
 
 
 def of_command(request: Request) -> str | None:

@@ -43,8 +43,8 @@ class Request:
 
     __slots__ = (
         *("_first", "_owner", "_query", "_receive", "_send"),
-        *("allowed", "audited", "body", "caller", "headers", "method", "params", "path", "query_string", "redirected"),
-        *("target", "tenants"),
+        *("allowed", "audited", "body", "caller", "headers", "method", "note", "params", "path", "query_string"),
+        *("redirected", "target", "tenants"),
     )
 
     def __init__(
@@ -86,6 +86,8 @@ class Request:
         self.allowed = allowed
         self.redirected = redirected
         self.audited = audited
+        self.note: str | None = None
+        """The reason that the caller gives for the change, for the audit log."""
         self.target = quote(path).encode() if target is None else target
         self.tenants = tenants
 

@@ -40,6 +40,7 @@ async def suspend(request: Request, services: Services) -> Response:
         found.require("reason", body.reason)
         found.longest("reason", body.reason, REASON_CHARACTERS)
         found.check()
+        request.note = body.reason
     command = SuspendInstance(key, body.include_called or False, body.reason)
     return await submission.command(request, services, command, key)
 

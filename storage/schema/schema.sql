@@ -906,6 +906,7 @@ CREATE INDEX process_instances_live ON process_instances USING btree (part_key) 
 CREATE INDEX process_instances_parent ON process_instances USING btree (parent_process_instance_key) WHERE parent_process_instance_key IS NOT NULL;
 CREATE INDEX process_instances_process_started ON process_instances USING btree (process_id, started_at, process_instance_key);
 CREATE INDEX process_instances_started ON process_instances USING btree (started_at);
+CREATE INDEX process_instances_suspended ON process_instances USING btree (process_instance_key) WHERE suspended_at IS NOT NULL;
 CREATE INDEX process_instances_tags ON process_instances USING gin (tags) WHERE tags <> '{}'::text[];
 CREATE INDEX process_instances_terminated ON process_instances USING btree (process_id, process_instance_key) WHERE state = 'TERMINATED'::text AND ended_at IS NOT NULL;
 
@@ -1417,6 +1418,7 @@ CREATE VIEW process_instances_view WITH (security_invoker=true) AS
     tenant_id,
         CASE
             WHEN state = ANY (ARRAY['COMPLETED'::text, 'TERMINATED'::text]) THEN state
+            WHEN suspended_at IS NOT NULL THEN 'SUSPENDED'::text
             WHEN incidents > 0 THEN 'INCIDENT'::text
             ELSE 'ACTIVE'::text
         END AS state,
@@ -1425,7 +1427,9 @@ CREATE VIEW process_instances_view WITH (security_invoker=true) AS
     parent_process_instance_key,
     root_key AS root_process_instance_key,
     business_id,
-    tags
+    tags,
+    suspended_at,
+    suspended_reason
    FROM process_instances;
 
 -- view timers_view

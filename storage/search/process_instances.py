@@ -80,6 +80,7 @@ PROCESS_INSTANCES = Resource(
             },
         ),
         filtered("suspendedDate", "p.suspended_at", TIME, sort=True),
+        Field("suspensionReason", "p.suspended_reason", TEXT),
         plain("hasIncident", "(p.incidents > 0 AND p.ended_at IS NULL)", FLAG, sort=True),
         filtered("tenantId", "p.tenant_id", TEXT, sort=True),
         filtered("processInstanceKey", "p.process_instance_key", KEY, sort=True),

@@ -159,12 +159,26 @@ UPDATE variables t SET value = x.value, normal_hash = x.normal
 FROM json_to_recordset($1) AS x(key bigint, value text, normal uuid)
 WHERE t.variable_key = x.key;
 
+-- fragment: live_jobs_of_instances
+-- Of whole parts ($1) the jobs of the instances $2, and all jobs of the instances $3, whose parts are not known. Only the first
+-- reads no ended jobs. `IS TRUE` keeps other indexes out of the plan.
+    SELECT job_key FROM jobs
+    WHERE part_key = ANY ($1::bigint[]) AND ended_at IS NULL AND (process_instance_key = ANY ($2::bigint[])) IS TRUE
+    UNION ALL
+    SELECT job_key FROM jobs WHERE process_instance_key = ANY ($3::bigint[]) AND (ended_at IS NULL) IS TRUE
+
 -- name: released_jobs
 -- It releases the jobs of instances that were suspended or resumed, before other changes of these jobs, which come after the
--- resumption. `IS TRUE` keeps the index of all live jobs out of the plan: only the jobs of these instances are read.
+-- resumption. It locks them in the order of their keys, as `release` of leases and `suspended_jobs` do.
 UPDATE jobs
 SET ready = suspended_ready, available_at = suspended_until, suspended_ready = NULL, suspended_until = NULL, returned = true
-WHERE process_instance_key = ANY ($1::bigint[]) AND suspended_ready IS NOT NULL AND (ended_at IS NULL) IS TRUE;
+WHERE job_key = ANY (ARRAY(
+    SELECT job_key FROM jobs
+    WHERE job_key = ANY (ARRAY(
+    -- include: live_jobs_of_instances
+    )) AND suspended_ready IS NOT NULL
+    ORDER BY job_key
+    FOR UPDATE));
 
 -- name: new_jobs
 -- `ready` is false if the job ended in the batch that created it. The job statistics are in the same statement.
@@ -237,8 +251,9 @@ UPDATE jobs
 SET ready = false, available_at = NULL, suspended_ready = ready, suspended_until = available_at
 WHERE job_key = ANY (ARRAY(
     SELECT job_key FROM jobs
-    WHERE process_instance_key = ANY ($1::bigint[]) AND (ended_at IS NULL) IS TRUE AND suspended_ready IS NULL
-        AND listener_event <> ALL ($2::text[])
+    WHERE job_key = ANY (ARRAY(
+    -- include: live_jobs_of_instances
+    )) AND suspended_ready IS NULL AND listener_event <> ALL ($4::text[])
     ORDER BY job_key
     FOR UPDATE));
 

@@ -13,6 +13,7 @@ from vivero.core.shared.listeners import CANCEL
 from vivero.core.state.catalogue import Deployment, Usage
 from vivero.core.state.decision_instances import DecisionInstance
 from vivero.core.state.instance_tree import (
+    Instance,
     InstanceTree,
     Job,
     LoopItem,
@@ -86,14 +87,21 @@ def statements_for_rows(state: State, by_type: RowsByType | None = None) -> Iter
 
 def _suspensions(changes: Iterable[SuspensionChange]) -> dict[Statement, Params]:
     """The jobs of all these instances are released, then those of the suspended ones wait."""
-    instances = {change.key: change.instance for change in changes}
+    instances = {change.key: change.instance for change in changes}.values()
     if not instances:
         return {}
-    statements: dict[Statement, Params] = {_sql["released_jobs"]: (list(instances),)}
-    suspended = [key for key, instance in instances.items() if instance.suspended_at is not None]
+    statements: dict[Statement, Params] = {_sql["released_jobs"]: _places(instances)}
+    suspended = [instance for instance in instances if instance.suspended_at is not None]
     if suspended:
-        statements[_sql["suspended_jobs"]] = (suspended, [CANCEL, CANCELING])
+        statements[_sql["suspended_jobs"]] = (*_places(suspended), [CANCEL, CANCELING])
     return statements
+
+
+def _places(instances: Iterable[Instance]) -> tuple[list[int], list[int], list[int]]:
+    """The parts that hold all live rows of some of the instances, these instances, and the other instances."""
+    whole = [instance for instance in instances if not instance.tree.in_parts]
+    others = [instance.key for instance in instances if instance.tree.in_parts]
+    return list({instance.tree.key for instance in whole}), [instance.key for instance in whole], others
 
 
 class _Saved(NamedTuple):

@@ -362,12 +362,13 @@ WHERE job_key = ANY (ARRAY (
 
 -- name: release
 -- Returns the jobs of a client that is gone. The token tells whether the lease is still that of its activation. A suspended job
--- returns when its instance is resumed.
-UPDATE jobs j
+-- returns when its instance is resumed. The jobs are locked in the order of their keys, as a suspension and a resumption do.
+UPDATE jobs
 SET ready = suspended_ready IS NULL, returned = true, available_at = NULL, worker = NULL, lease_token = NULL,
     suspended_ready = CASE WHEN suspended_ready IS NOT NULL THEN true END, suspended_until = NULL
-WHERE j.job_key = ANY ($1::bigint[]) AND j.lease_token = ANY ($2::uuid[])
-RETURNING j.type, j.tenant_id;
+WHERE job_key = ANY (ARRAY(
+    SELECT job_key FROM jobs WHERE job_key = ANY ($1::bigint[]) AND lease_token = ANY ($2::uuid[]) ORDER BY job_key FOR UPDATE))
+RETURNING type, tenant_id;
 
 -- name: next_available
 -- When the first lease or backoff of the type ends, in ms from now: the head of an index. $3: the bound, as for activate. $4:

@@ -81,6 +81,12 @@ def test_words_and_times_instead_of_numbers(database):
         sql.execute("UPDATE process_instances SET incidents = 1 WHERE ended_at IS NULL")
         states = sql.execute("SELECT state FROM process_instances_view ORDER BY process_instance_key").fetchall()
         assert states == [("INCIDENT",), ("COMPLETED",)]
+        sql.execute(
+            "UPDATE process_instances SET suspended_at = %s, suspended_reason = 'why' WHERE ended_at IS NULL", [NOW]
+        )
+        shown = "state, suspended_at = %s, suspended_reason"
+        found = sql.execute(f"SELECT {shown} FROM process_instances_view ORDER BY process_instance_key LIMIT 1", [NOW])
+        assert found.fetchone() == ("SUSPENDED", True, "why"), "with incidents, too"
         model = sql.execute("SELECT bpmn_process_id, bpmn_xml, version FROM process_definitions_view").fetchone()
         assert model == ("process-of-a", "<xml/>", 1)
         ((payload, processed),) = sql.execute(

@@ -265,6 +265,21 @@ async def test_a_value_that_many_share_is_found_by_what_few_have(connection, mon
         assert reads <= 800, "301 rows of the value, and the few others with their variables"
 
 
+@pytest.mark.parametrize(
+    "filter", [{"state": "SUSPENDED"}, {"suspendedDate": {"$exists": True}}], ids=["state", "date"]
+)
+async def test_suspended_instances_are_found_among_many_that_run(connection, filter):
+    await connection.script(
+        "BEGIN; UPDATE process_instances SET ended_at = NULL, state = 'ACTIVATED',"
+        " suspended_at = CASE WHEN process_instance_key % 5000 = 0 THEN now() END"
+    )  # until its end
+    for sort in ((), (Sort(PROCESS_INSTANCES.by_name["suspendedDate"], True),)):
+        query = SearchQuery(filter, sort, limit=10)
+        found = [page async for page in pages(connection, query, most=1)]
+        assert [len(page) for page in found] == [8]
+        assert await rows_read(connection, PROCESS_INSTANCES, query) <= 100
+
+
 SINCE, UNTIL = "1970-01-01T00:30:00Z", "1970-01-01T00:35:00Z"
 
 

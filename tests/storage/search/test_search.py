@@ -205,6 +205,7 @@ async def test_an_instance_has_every_field(sync, connection):
         "endDate": None,
         "state": "ACTIVE",
         "suspendedDate": None,
+        "suspensionReason": None,
         "hasIncident": True,
         "tenantId": "<default>",
         "processInstanceKey": "7",
