@@ -43,9 +43,10 @@ def walk(tree: ast.AST) -> Iterator[ast.AST]:
 
 def effect_functions(path: Path) -> set[str]:
     """The functions of a module that yield effects: calling one does nothing until somebody iterates."""
+    text = path.read_text(encoding="utf-8")
     return {
         node.name
-        for node in walk(parsed(path))
+        for node in (walk(ast.parse(text)) if "Effects" in text else ())
         if isinstance(node, ast.FunctionDef) and node.returns is not None and "Effects" in ast.unparse(node.returns)
     }
 
@@ -68,9 +69,8 @@ TABLES = {
 """The functions in the tables of contents that yield effects."""
 
 
-def calls_of_effects(path: Path) -> Iterator[ast.Call]:
+def calls_of_effects(path: Path, tree: ast.Module) -> Iterator[ast.Call]:
     """The calls, in a module, of functions that yield effects."""
-    tree = parsed(path)
     names, modules = set(effects().get(module_name(path), ())), {}
     for node in walk(tree):
         if isinstance(node, ast.ImportFrom):
@@ -99,20 +99,17 @@ def _yields(function: ast.expr, names: set[str], modules: dict[str, set[str]]) -
     return False
 
 
+ITERATES = ast.YieldFrom | ast.Starred | ast.Return | ast.Call | ast.Assign | ast.IfExp | ast.For
+"""Around a call, these iterate what it yields, or pass it on."""
+
+
 def vanishing(path: Path) -> list[str]:
     """Calls whose effects nobody can ever iterate, or that are yielded as they are."""
-    parents = {child: node for node in walk(parsed(path)) for child in ast.iter_child_nodes(node)}
-    by_place = {
-        (node.lineno, node.col_offset): parent for node, parent in parents.items() if isinstance(node, ast.Call)
-    }
-    found = []
-    for call in calls_of_effects(path):
-        parent = by_place[call.lineno, call.col_offset]
-        if not isinstance(
-            parent, ast.YieldFrom | ast.Starred | ast.Return | ast.Call | ast.Assign | ast.IfExp | ast.For
-        ):
-            found.append(f"{path}:{call.lineno}: {ast.unparse(call)}")
-    return found
+    tree = parsed(path)
+    calls = set(calls_of_effects(path, tree))
+    elsewhere = (node for node in walk(tree) if calls and not isinstance(node, ITERATES))
+    lost = [call for node in elsewhere for call in calls.intersection(ast.iter_child_nodes(node))]
+    return [f"{path}:{call.lineno}: {ast.unparse(call)}" for call in lost]
 
 
 def test_no_effects_vanish():
@@ -253,13 +250,22 @@ def test_no_fragment_has_a_file_of_its_own():
     assert short == set(MAY_BE_SHORT)
 
 
+@cache
+def lengths_and_handlers() -> tuple[list[int], dict[str, bool]]:
+    """The lengths of all functions, and whether each handler of exceptions swallows all: from one parse of each file,
+    which takes longer than both checks."""
+    lengths, handlers = [], {}
+    for path in SOURCES:
+        for node in walk(parsed(path)):
+            if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
+                lengths.append((node.end_lineno or node.lineno) - node.lineno + 1)
+            elif isinstance(node, ast.ExceptHandler):
+                handlers[f"{path}:{node.lineno}"] = swallows_all(node)
+    return sorted(lengths), handlers
+
+
 def test_functions_are_short():
-    lengths = sorted(
-        (node.end_lineno or node.lineno) - node.lineno + 1
-        for path in SOURCES
-        for node in walk(parsed(path))
-        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)
-    )
+    lengths, _ = lengths_and_handlers()
     assert statistics.median(lengths) <= 7
     assert lengths[int(len(lengths) * 0.9)] <= 30
     assert lengths[-1] <= 70
@@ -277,15 +283,9 @@ def swallows_all(handler: ast.ExceptHandler) -> bool:
 
 
 def test_no_cancellation_is_swallowed():
-    handlers = [
-        (path, node)
-        for path in SOURCES
-        if "except" in path.read_text(encoding="utf-8")
-        for node in walk(parsed(path))
-        if isinstance(node, ast.ExceptHandler)
-    ]
+    _, handlers = lengths_and_handlers()
     assert len(handlers) > 50
-    assert [f"{path}:{node.lineno}" for path, node in handlers if swallows_all(node)] == []
+    assert [place for place, swallowed in handlers.items() if swallowed] == []
 
 
 def test_tests_have_no_packages():
@@ -298,20 +298,41 @@ def test_tests_have_no_packages():
 TESTS = sorted((ROOT / "tests").rglob("*.py"))
 QUESTION = re.compile(r"(What|Who|Whom|Whose|How|Which|Where|Whatever|Whoever|Whichever|However|Wherever)\b")
 """A docstring that begins so has a clause in place of its subject."""
+QUESTION_IN_QUOTES = re.compile(rf"""["'][\s\\]*{QUESTION.pattern}""")
+"""Each file with such a docstring has this somewhere. The others are not parsed: parsing all takes seconds."""
 
 
-def questions_of(tree: ast.Module) -> Iterator[str]:
+def texts() -> Iterator[tuple[str, str]]:
+    """The names and texts of the files of tests."""
+    return ((str(path.relative_to(ROOT)), path.read_text(encoding="utf-8")) for path in TESTS)
+
+
+def questions_of(text: str) -> Iterator[str]:
     """The docstrings that begin with a clause."""
-    for node in walk(tree):
+    if not QUESTION_IN_QUOTES.search(text):
+        return
+    for node in walk(ast.parse(text)):
         if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef):
-            text = ast.get_docstring(node)
-            if text is not None and QUESTION.match(text):
-                yield text
+            docstring = ast.get_docstring(node)
+            if docstring is not None and QUESTION.match(docstring):
+                yield docstring
+
+
+@pytest.mark.parametrize(
+    ("text", "found"),
+    [
+        ('"""What is left."""\ndef f():\n    """The rest."""', ["What is left."]),
+        ("class C:\n    ' Who calls.'\n    name = 'What is no docstring'", ["Who calls."]),
+        ('"""\\\nHow it ends."""', ["How it ends."]),
+        ('"""Whether it ends."""', []),
+    ],
+)
+def test_the_check_sees_clauses(text, found):
+    assert list(questions_of(text)) == found
 
 
 def test_docstrings_of_tests_begin_with_their_subject():
-    assert list(questions_of(ast.parse('"""What is left."""\ndef f():\n    """The rest."""'))) == ["What is left."]
-    assert {str(path.relative_to(ROOT)): found for path in TESTS if (found := list(questions_of(parsed(path))))} == {}
+    assert {name: found for name, text in texts() if (found := list(questions_of(text)))} == {}
 
 
 DRAWS_FOR_ITSELF = {"tests/chaos/__main__.py", "tests/conftest.py", "tests/process/program.py"}
@@ -428,9 +449,15 @@ LOOKS_INSIDE: dict[str, int] = {
 """Files → the number of private names of others that they use. These numbers only fall."""
 
 
-def private_names(tree: ast.Module) -> Iterator[str]:
+MAY_BE_PRIVATE = re.compile(r"(?<!\bself)(?<!\bcls)\._(?!_)|\bfrom vivero[\w.]* import (?:\([^)]*|[^(\n]*)\b_")
+"""Each file that names something private of others has this somewhere. The others are not parsed."""
+
+
+def private_names(text: str) -> Iterator[str]:
     """The private attributes and imports of others that a module names."""
-    for node in walk(tree):
+    if not MAY_BE_PRIVATE.search(text):
+        return
+    for node in walk(ast.parse(text)):
         if isinstance(node, ast.Attribute) and node.attr.startswith("_") and not node.attr.startswith("__"):
             owner = ast.unparse(node.value)
             if owner not in ("self", "cls", "super()") and node.attr not in PUBLIC:
@@ -441,7 +468,7 @@ def private_names(tree: ast.Module) -> Iterator[str]:
 
 def test_few_tests_look_inside_what_they_test():
     """A test of behaviour outlives a change of the inside."""
-    counts = {str(path.relative_to(ROOT)): len(list(private_names(parsed(path)))) for path in TESTS}
+    counts = {name: len(list(private_names(text))) for name, text in texts()}
     assert {path: count for path, count in counts.items() if count > LOOKS_INSIDE.get(path, 0)} == {}
     assert {path: count for path, count in LOOKS_INSIDE.items() if count > counts.get(path, 0)} == {}, "lower the bound"
 
@@ -451,9 +478,11 @@ def test_few_tests_look_inside_what_they_test():
     [
         ("consumer._term.last", ["consumer._term"]),
         ("from vivero.core.execution.step import _private", ["_private"]),
+        ("from vivero.core.execution.step import (\n    public,\n    _private,\n)", ["_private"]),
+        ("(\n    consumer\n    ._term\n)", ["consumer._term"]),
         ("self._own, cls._own, super()._own, row._replace(a=1)", []),
         ("consumer.__class__", []),
     ],
 )
 def test_the_check_sees_private_names(statement, found):
-    assert list(private_names(ast.parse(statement))) == found
+    assert list(private_names(statement)) == found
