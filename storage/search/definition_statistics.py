@@ -19,9 +19,14 @@ _RUNNING = """
         WHERE element_id = '' GROUP BY process_definition_key HAVING sum(active) > 0) r
     JOIN process_definitions d USING (process_definition_key)
     LEFT JOIN (SELECT process_definition_key, count(*) AS instances FROM process_instances
-        WHERE incidents > 0 AND ended_at IS NULL GROUP BY process_definition_key) i USING (process_definition_key)
+        WHERE incidents > 0 AND ended_at IS NULL AND suspended_at IS NULL GROUP BY process_definition_key) i
+        USING (process_definition_key)
+    LEFT JOIN (SELECT process_definition_key, count(*) AS instances FROM process_instances
+        WHERE suspended_at IS NOT NULL AND ended_at IS NULL GROUP BY process_definition_key) s
+        USING (process_definition_key)
 """
-"""Definitions with running instances."""
+"""Definitions with running instances. A suspended instance runs, but is not active."""
+_WITHOUT_INCIDENT = "r.instances - coalesce(i.instances, 0) - coalesce(s.instances, 0)"
 
 
 def _rows(field: Callable[..., Field]) -> Resource:
@@ -34,6 +39,7 @@ _sorted = partial(Field, sort=True)
 _COUNTS = (
     _sorted("activeInstancesWithoutIncidentCount", "g.without_incident", NUMBER),
     _sorted("activeInstancesWithIncidentCount", "g.with_incident", NUMBER),
+    Field("suspendedInstancesCount", "g.suspended", NUMBER),
 )
 _MOST_FIRST = (("activeInstancesWithIncidentCount", True), ("activeInstancesWithoutIncidentCount", True))
 
@@ -43,8 +49,8 @@ INSTANCES_BY_PROCESS = Groups(
         f"""
     SELECT d.process_id, d.tenant_id, min(d.process_definition_key) AS key, count(*) > 1 AS several,
         (array_agg(d.name ORDER BY d.version DESC))[1] AS name,
-        sum(r.instances - coalesce(i.instances, 0))::bigint AS without_incident,
-        coalesce(sum(i.instances), 0)::bigint AS with_incident
+        sum({_WITHOUT_INCIDENT})::bigint AS without_incident, coalesce(sum(i.instances), 0)::bigint AS with_incident,
+        coalesce(sum(s.instances), 0)::bigint AS suspended
     FROM {rows} GROUP BY d.process_id, d.tenant_id
     """
     ),
@@ -69,7 +75,8 @@ INSTANCES_BY_VERSION = Groups(
     lambda rows, _: (
         f"""
     SELECT d.process_id, d.process_definition_key AS key, d.name, d.tenant_id, d.version,
-        r.instances - coalesce(i.instances, 0) AS without_incident, coalesce(i.instances, 0) AS with_incident
+        {_WITHOUT_INCIDENT} AS without_incident, coalesce(i.instances, 0) AS with_incident,
+        coalesce(s.instances, 0) AS suspended
     FROM {rows}
     """
     ),

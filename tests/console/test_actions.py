@@ -240,3 +240,61 @@ def test_all_incidents_of_one_cause_are_retried_as_a_batch(console, api):
     expect(console.page.get_by_role("row")).to_have_count(2)
     console.page.get_by_role("button", name="Only one cause of incidents").click()
     expect(console.page).to_have_url(re.compile("/instances$"))
+
+
+def test_an_instance_is_suspended_and_resumed(console, api, stuck):
+    key = stuck("ORD-HELD")
+    console.open(f"/instances/{key}")
+    console.page.get_by_role("button", name="Suspend …").click()
+    dialog = console.page.get_by_role("dialog")
+    dialog.get_by_label("Reason (optional)").fill("the price list is wrong")
+    dialog.get_by_label("Suspend the instances that it called, too").check()
+    dialog.get_by_text("Copy as curl or vivero").click()
+    command = f"vivero suspend {key} --reason 'the price list is wrong' --include-called"
+    expect(dialog.get_by_label("vivero", exact=True)).to_have_text(command)
+    assert console.violations() == []
+    with console.page.expect_request("**/suspension") as sent:
+        dialog.get_by_role("button", name="Suspend", exact=True).click()
+    assert sent.value.post_data_json == {"includeCalled": True, "reason": "the price list is wrong"}
+    expect(console.page.get_by_role("heading", name="ORD-HELD Suspended")).to_be_visible()
+    details = console.page.get_by_role("complementary", name="Details")
+    expect(details).to_contain_text("the price list is wrong")
+    expect(details).to_contain_text("The instance takes no step until it is resumed.")
+    expect(details).to_contain_text("Resume it first, then retry.")
+    expect(console.page.get_by_role("button", name="Retry …")).to_have_count(0)
+    expect(console.page.get_by_role("button", name="suspended the price list is wrong")).to_be_visible()
+    assert console.violations() == []
+    console.open("/instances?state=suspended&q=ORD-HELD&sort=-suspendedDate")
+    expect(console.page.get_by_role("table", name="Instances").get_by_role("row")).to_have_count(2)
+    console.go("/processes")
+    expect(
+        console.page.get_by_role("row", name=re.compile("order")).get_by_role("link", name="1", exact=True)
+    ).to_be_visible()
+    console.go("/")
+    expect(console.page.get_by_role("link", name="1 Suspended instances")).to_be_visible()
+    console.go(f"/instances/{key}")
+    console.page.get_by_role("button", name="Resume …").click()
+    console.page.get_by_role("dialog").get_by_role("button", name="Resume", exact=True).click()
+    expect(console.page.get_by_role("heading", name="ORD-HELD Incident")).to_be_visible()
+    expect(console.page.get_by_role("button", name="Retry …").first).to_be_visible()
+
+
+@pytest.mark.long
+def test_everything_that_matches_is_suspended_and_resumed(console, api):
+    """And cancelled: a suspended instance can be."""
+    for number in range(3):
+        api.start("claim-review", f"HELD-{number}", claim="CLM")
+    for state, what, title in (
+        ("active", "Suspend", "Suspend instances"),
+        ("suspended", "Resume", "Resume instances"),
+        ("active", "Suspend", "Suspend instances"),
+        ("suspended", "Cancel", "Cancel instances"),
+    ):
+        console.open(f"/instances?state={state}&q=HELD-*")
+        console.page.get_by_role("button", name=f"{what} all 3 …").click()
+        dialog = console.page.get_by_role("dialog", name=f"{what} all 3")
+        dialog.get_by_text("Copy as curl or vivero").click()
+        expect(dialog).to_contain_text(f"vivero {what.lower()} --all --filter")
+        dialog.get_by_role("button", name=f"{what} all 3").click()
+        expect(console.page.get_by_role("heading", name=f"{title} Completed")).to_be_visible()
+        expect(console.page.get_by_text("3 of 3")).to_be_visible()

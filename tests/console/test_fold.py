@@ -21,9 +21,12 @@ import pytest
 from tests.console.conftest import CONSOLE, lacking
 from tests.core.engine import Engine
 from tests.core.randomised import random_model_checks, runs
+from tests.core.randomised.pairs import is_cut
+from tests.core.randomised.test_migrations import there_first
 from vivero.api.computing.histories import items_of
 from vivero.core.execution.step import StepLimits
 from vivero.core.records.codec import encode_events
+from vivero.core.records.migrations import MigrateInstance
 from vivero.storage.log.command_log import HistoryRow
 
 SCRIPT = Path(__file__).with_name("fold.mjs")
@@ -114,10 +117,31 @@ def structured(seed):
     return looks.logs(engine)
 
 
+def migrated(seed):
+    """A run whose instances are migrated to a model with other ids, and back again, after each command."""
+    run = runs.recorded(seed)
+    if is_cut(run.block):
+        return
+    looks = Looks(Random(f"{seed}/looks"))
+    engine, migrating = there_first(run, StepLimits())
+    run_command = engine.run
+
+    def run_and_look(command):
+        handled = run_command(command)
+        if isinstance(command, MigrateInstance):
+            looks.look(engine)
+        return handled
+
+    engine.run = run_and_look
+    runs.play(run, engine, migrating)
+    looks.look(engine, always=True)
+    yield from looks.logs(engine)
+
+
 def logs_of(seeds):
-    """(seed, kind) and a log, for two runs of each seed."""
+    """(seed, kind) and a log, for three runs of each seed."""
     for seed in seeds:
-        for kind in (unstructured, structured):
+        for kind in (unstructured, structured, migrated):
             for log in kind(seed):
                 yield (seed, kind.__name__), log
 

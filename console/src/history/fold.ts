@@ -18,8 +18,16 @@ export type Element = {
 export type FoldedVariable = { name: string; value: string; scope: string; fresh: boolean };
 export type FoldedIncident = { key: string; element: string; elementId: string; type: string; message: string };
 /** A completed activity that can be compensated. `handler`: what undoes it, or did; `thrower`: the element that waits. */
-export type FoldedCompensation = { key: string; activity: string; handler: Element | null; thrower: string | null };
+export type FoldedCompensation = {
+  key: string;
+  instance: string;
+  activity: string;
+  handler: Element | null;
+  thrower: string | null;
+};
+/** `definition`: the key of the definition that the instance runs by; null if no event tells. */
 export type View = {
+  definition: string | null;
   marks: Marks;
   elements: Map<string, Element>;
   variables: Map<string, FoldedVariable>;
@@ -36,6 +44,7 @@ export function stepsOf(history: History): Step[] {
 
 type Draft = {
   instance: string;
+  definition: string | null;
   flows: Set<string>;
   elements: Map<string, Element>;
   variables: Map<string, FoldedVariable>;
@@ -87,6 +96,7 @@ const APPLY: Record<string, (draft: Draft, event: LogEvent) => void> = {
   InstanceCreated(draft, event) {
     const key = text(event.key);
     const above = event.parent == null ? null : text(event.parent);
+    if (key === draft.instance) draft.definition = text(event.definitionKey);
     draft.elements.set(key, {
       key,
       id: text(event.processId),
@@ -120,6 +130,19 @@ const APPLY: Record<string, (draft: Draft, event: LogEvent) => void> = {
   ElementTerminated(draft, event) {
     leave(draft, text(event.key), 'canceled');
   },
+  InstanceMigrated(draft, event) {
+    const ids = event.ids as Record<string, string>;
+    const instance = text(event.key);
+    if (instance === draft.instance) draft.definition = text(event.definitionKey);
+    for (const element of draft.elements.values()) {
+      if (element.instance !== instance || element.state !== 'active') continue;
+      element.id = element.key === instance ? text(event.processId) : (ids[element.id] ?? element.id);
+    }
+    for (const incident of draft.incidents.values())
+      incident.elementId = draft.elements.get(incident.element)?.id ?? incident.elementId;
+    for (const one of draft.compensations.values())
+      if (one.instance === instance) one.activity = ids[one.activity] ?? one.activity;
+  },
   VariableSet(draft, event) {
     setVariable(draft, event, text(event.value));
   },
@@ -139,8 +162,8 @@ const APPLY: Record<string, (draft: Draft, event: LogEvent) => void> = {
   },
   CompensationRegistered(draft, event) {
     const key = text(event.key);
-    const activity = draft.elements.get(text(event.element))?.id ?? '';
-    draft.compensations.set(key, { key, activity, handler: null, thrower: null });
+    const { id: activity = '', instance = '' } = draft.elements.get(text(event.element)) ?? {};
+    draft.compensations.set(key, { key, instance, activity, handler: null, thrower: null });
   },
   CompensationStarted(draft, event) {
     const of = draft.compensations.get(text(event.key));
@@ -197,6 +220,7 @@ function only<T>(all: Map<string, T>, test: (item: T) => boolean): Map<string, T
 export function fold(steps: readonly Step[], instance: string, upto = steps.length): View {
   const draft: Draft = {
     instance,
+    definition: null,
     flows: new Set(),
     elements: new Map(),
     variables: new Map(),
@@ -216,6 +240,7 @@ export function fold(steps: readonly Step[], instance: string, upto = steps.leng
       : undefined;
   if (fresh) fresh.fresh = true;
   return {
+    definition: draft.definition,
     marks: marked(draft),
     elements: draft.elements,
     variables: only(draft.variables, ({ scope }) => mine(scope)),
@@ -255,6 +280,10 @@ const SHOWN = new Set([
   'CompensationStarted',
   'CompensationEnded',
   'ComplexGatewayReset',
+  'InstanceSuspended',
+  'InstanceResumed',
+  'InstanceModified',
+  'InstanceMigrated',
 ]);
 
 /**

@@ -36,6 +36,10 @@ const LOOKS: Record<string, Look> = {
   AdHocOutputAdded: { icon: '=', word: 'event.output', tone: '' },
   CompensationStarted: { icon: '↶', word: 'event.compensates', tone: '' },
   ComplexGatewayReset: { icon: '↺', word: 'event.gatewayReset', tone: '' },
+  InstanceSuspended: { icon: 'Ⅱ', word: 'event.suspended', tone: '' },
+  InstanceResumed: { icon: '▸', word: 'event.resumed', tone: 'ok' },
+  InstanceModified: { icon: '✎', word: 'event.modified', tone: '' },
+  InstanceMigrated: { icon: '⇒', word: 'event.migrated', tone: '' },
   CompensationEnded: { icon: '↶', word: 'event.compensated', tone: 'ok' },
 };
 
@@ -106,11 +110,23 @@ function detailOf(event: LogEvent): string {
   return text(event.errorMessage ?? event.message ?? '');
 }
 
+/** What a modification activated and terminated. */
+function modifiedOf({ activated, terminated }: LogEvent, view: View, name: (id: string) => string): string {
+  const begun = ((activated ?? []) as string[]).map((id) => `+ ${name(id)}`);
+  const gone = ((terminated ?? []) as unknown[]).map(
+    (key) => `− ${name(view.elements.get(text(key))?.id ?? text(key))}`,
+  );
+  return [...gone, ...begun].join(' · ');
+}
+
 /** What happened, without the word for it. `name`: the name of an element by its id. */
 export function subjectOf(step: Shown, view: View, name: (id: string) => string): string {
   const { event } = step;
   if (event.type === 'Command') return text(event.intent).toLowerCase().replaceAll('_', ' ').replace(':', ' · ');
-  if (event.type === 'InstanceCreated') return `${text(event.name) || text(event.processId)} v${text(event.version)}`;
+  if (event.type === 'InstanceCreated' || event.type === 'InstanceMigrated')
+    return `${text(event.name) || text(event.processId)} v${text(event.version)}`;
+  if (event.type === 'InstanceModified') return cut(modifiedOf(event, view, name));
+  if (event.type === 'InstanceSuspended') return text(event.reason);
   if (event.type === 'LoopResultSet') return text(event.name);
   if (event.type === 'VariableSet') return cut(`${text(event.name)} = ${text(event.value)}`);
   const element = elementOf(step, view);

@@ -4,36 +4,50 @@ import { type Key, t } from './i18n.ts';
 import type { Need } from './session.ts';
 import type { Batch } from './shapes.ts';
 
-export const CREATE_BATCH: Need = ['BATCH', 'CREATE'];
 export const UPDATE_BATCH: Need = ['BATCH', 'UPDATE'];
 export type Filter = Record<string, unknown>;
-export type What = 'cancel' | 'delete' | 'retry' | 'retryIncidents';
+export type What = 'cancel' | 'delete' | 'retry' | 'retryIncidents' | 'suspend' | 'resume';
+
+const WORDS: Record<What, readonly [one: Key, many: Key]> = {
+  cancel: ['instance.cancel', 'batch.cancelAll'],
+  delete: ['instance.delete', 'batch.deleteAll'],
+  retry: ['incident.retry', 'incident.retryAll'],
+  retryIncidents: ['incident.retry', 'incident.retryAll'],
+  suspend: ['instance.suspend', 'batch.suspendAll'],
+  resume: ['instance.resume', 'batch.resumeAll'],
+};
+
+const TYPES: Record<What, string> = {
+  cancel: 'CANCEL_PROCESS_INSTANCE',
+  delete: 'DELETE_PROCESS_INSTANCE',
+  retry: 'RESOLVE_INCIDENT',
+  retryIncidents: 'RESOLVE_INCIDENT',
+  suspend: 'SUSPEND_PROCESS_INSTANCE',
+  resume: 'SUSPEND_PROCESS_INSTANCE',
+};
+export const needOf = (what: What): Need => ['BATCH', `CREATE_BATCH_OPERATION_${TYPES[what]}`];
 
 /** The words for all that match: of a single one, without its number. */
 export function allOf(what: What, total: string): string {
-  const [one, many]: [Key, Key] =
-    what === 'cancel'
-      ? ['instance.cancel', 'batch.cancelAll']
-      : what === 'delete'
-        ? ['instance.delete', 'batch.deleteAll']
-        : ['incident.retry', 'incident.retryAll'];
+  const [one, many] = WORDS[what];
   return total === '1' ? t(one) : t(many, { n: total });
 }
 
-export const cancelAll = (filter: Filter): Command => ({
-  method: 'POST',
-  path: '/v2/process-instances/cancellation',
-  body: { filter },
-  cli: `cancel --all --filter ${argument(JSON.stringify(filter))}`,
-});
+/** What a command of the program does with all instances that match, and its path. */
+const toAll =
+  (name: string, path: string) =>
+  (filter: Filter): Command => ({
+    method: 'POST',
+    path: `/v2/process-instances/${path}`,
+    body: { filter },
+    cli: `${name} --all --filter ${argument(JSON.stringify(filter))}`,
+  });
 
+export const cancelAll = toAll('cancel', 'cancellation');
 /** Delete the ended instances that match. */
-export const deleteAll = (filter: Filter): Command => ({
-  method: 'POST',
-  path: '/v2/process-instances/deletion',
-  body: { filter },
-  cli: `delete --all --filter ${argument(JSON.stringify(filter))}`,
-});
+export const deleteAll = toAll('delete', 'deletion');
+export const suspendAll = toAll('suspend', 'suspension');
+export const resumeAll = toAll('resume', 'resumption');
 
 /** Retry the incidents of the instances that match. */
 export const retryOfInstances = (filter: Filter): Command => ({

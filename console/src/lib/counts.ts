@@ -2,8 +2,9 @@
 import { send } from './api.ts';
 import type { CauseCount, Durations, ProcessCount, VersionCount } from './shapes.ts';
 
-export type Running = { active: number; incidents: number };
-export const NOBODY: Running = { active: 0, incidents: 0 };
+/** Suspended instances are not active. `incidents`: of active ones. */
+export type Running = { active: number; incidents: number; suspended: number };
+export const NOBODY: Running = { active: 0, incidents: 0, suspended: 0 };
 
 const MOST = 10_000;
 
@@ -14,6 +15,7 @@ export const counted = async <T>(path: string, body: Record<string, unknown>, ab
 const running = (count: ProcessCount | VersionCount): Running => ({
   active: count.activeInstancesWithoutIncidentCount + count.activeInstancesWithIncidentCount,
   incidents: count.activeInstancesWithIncidentCount,
+  suspended: count.suspendedInstancesCount,
 });
 
 const placeOf = (of: { processDefinitionId: string; tenantId: string }): string =>
@@ -25,10 +27,8 @@ const processCounts = (abort?: AbortSignal): Promise<ProcessCount[]> =>
 /** All running instances. */
 export async function runningInAll(abort?: AbortSignal): Promise<Running> {
   const all = (await processCounts(abort)).map(running);
-  return {
-    active: all.reduce((sum, each) => sum + each.active, 0),
-    incidents: all.reduce((sum, each) => sum + each.incidents, 0),
-  };
+  const sumOf = (name: keyof Running): number => all.reduce((sum, each) => sum + each[name], 0);
+  return { active: sumOf('active'), incidents: sumOf('incidents'), suspended: sumOf('suspended') };
 }
 
 /** The running instances of each process: all versions together. */

@@ -1,12 +1,12 @@
 // The filters of a list of instances: from the query of the URL to the filter of a search.
 export type Values = Record<string, string>;
 
-export const STATES = ['active', 'incidents', 'completed', 'terminated', 'all'] as const;
-export const INSTANCE_SORTS = ['startDate', 'endDate'] as const;
+export const STATES = ['active', 'incidents', 'suspended', 'completed', 'terminated', 'all'] as const;
 
 const STATE_FILTERS: Record<string, Record<string, unknown>> = {
   active: { state: 'ACTIVE' },
   incidents: { state: 'ACTIVE', hasIncident: true },
+  suspended: { state: 'SUSPENDED' },
   completed: { state: 'COMPLETED' },
   terminated: { state: 'TERMINATED' },
   all: {},

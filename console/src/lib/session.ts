@@ -18,6 +18,7 @@ export const CREATE_INSTANCE: Need = ['PROCESS_DEFINITION', 'CREATE_PROCESS_INST
 export const UPDATE_INSTANCE: Need = ['PROCESS_DEFINITION', 'UPDATE_PROCESS_INSTANCE'];
 export const DELETE_INSTANCE: Need = ['PROCESS_DEFINITION', 'DELETE_PROCESS_INSTANCE'];
 export const CANCEL_INSTANCE: Need = ['PROCESS_DEFINITION', 'CANCEL_PROCESS_INSTANCE'];
+export const SUSPEND_INSTANCE: Need = ['PROCESS_DEFINITION', 'SUSPEND_PROCESS_INSTANCE'];
 export const READ_INSTANCE: Need = ['PROCESS_DEFINITION', 'READ_PROCESS_INSTANCE'];
 export const READ_TASK: Need = ['PROCESS_DEFINITION', 'READ_USER_TASK'];
 export const UPDATE_TASK: Need = ['PROCESS_DEFINITION', 'UPDATE_USER_TASK'];
@@ -36,6 +37,13 @@ const ON_TASKS: Record<string, string> = {
   CLAIM_USER_TASK: 'CLAIM',
   COMPLETE_USER_TASK: 'COMPLETE',
 };
+
+/** Another permission that is enough, too. */
+function insteadOf([resource, action]: Need): Need | null {
+  if (resource === 'BATCH' && action.startsWith('CREATE_BATCH_OPERATION_')) return ['BATCH', 'CREATE'];
+  const onTask = ON_TASKS[action];
+  return onTask === undefined ? null : ['USER_TASK', onTask];
+}
 
 export const me = signal<User | null>(null);
 /** Null as long as it is unknown, and without authentication: then everything is allowed. */
@@ -57,8 +65,8 @@ const has = (of: readonly Grant[], [resource, action]: Need, id: string | undefi
 export function may(need: Need, id?: string): boolean {
   const of = grants.value;
   if (of === null || has(of, need, id)) return true;
-  const onTask = ON_TASKS[need[1]];
-  return onTask !== undefined && has(of, ['USER_TASK', onTask], undefined);
+  const other = insteadOf(need);
+  return other !== null && has(of, other, undefined);
 }
 
 async function answered<T>(path: string, body?: unknown): Promise<T | null> {

@@ -24,6 +24,8 @@ export type Instance = {
   processDefinitionVersionTag: Nullable<string>;
   startDate: string;
   endDate: Nullable<string>;
+  suspendedDate: Nullable<string>;
+  suspensionReason: Nullable<string>;
   state: InstanceState;
   hasIncident: boolean;
   parentProcessInstanceKey: Nullable<string>;
@@ -226,7 +228,11 @@ export type Subscription = {
   processDefinitionId: string;
   lastUpdatedDate: string;
 };
-type Counts = { activeInstancesWithoutIncidentCount: number; activeInstancesWithIncidentCount: number };
+type Counts = {
+  activeInstancesWithoutIncidentCount: number;
+  activeInstancesWithIncidentCount: number;
+  suspendedInstancesCount: number;
+};
 export type ProcessCount = Counts & { processDefinitionId: string; tenantId: string };
 export type VersionCount = Counts & { processDefinitionKey: string };
 /** How many incidents of a cause are active at an element; the rest is about the newest of them. */

@@ -4,12 +4,14 @@ import {
   cancelAll,
   deleteAll,
   type Filter,
+  resumeAll,
   retryIncidents,
   retryOfInstances,
+  suspendAll,
   type What,
 } from '../lib/batches.ts';
 import type { Command } from '../lib/commands.ts';
-import { t } from '../lib/i18n.ts';
+import { type Key, t } from '../lib/i18n.ts';
 import { go, href } from '../lib/router.ts';
 import { ActionDialog } from '../parts/action.tsx';
 
@@ -19,6 +21,16 @@ const COMMANDS: Record<What, (filter: Filter) => Command> = {
   delete: deleteAll,
   retry: retryOfInstances,
   retryIncidents,
+  suspend: suspendAll,
+  resume: resumeAll,
+};
+const NOTES: Record<What, Key> = {
+  cancel: 'batch.cancelNote',
+  delete: 'batch.deleteNote',
+  retry: 'incident.retryNote',
+  retryIncidents: 'incident.retryNote',
+  suspend: 'batch.suspendNote',
+  resume: 'batch.resumeNote',
 };
 
 export function BatchDialog({ what, filter, total, onClose }: BatchDialogProps) {
@@ -34,7 +46,7 @@ export function BatchDialog({ what, filter, total, onClose }: BatchDialogProps) 
       onClose={onClose}
       onDone={opened}
     >
-      <p>{t(what === 'cancel' ? 'batch.cancelNote' : what === 'delete' ? 'batch.deleteNote' : 'incident.retryNote')}</p>
+      <p>{t(NOTES[what])}</p>
       <p class="dim">{t('batch.note')}</p>
     </ActionDialog>
   );

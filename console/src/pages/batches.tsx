@@ -28,6 +28,10 @@ export const kindOf = (type: string): string => {
     CANCEL_PROCESS_INSTANCE: 'batch.cancel',
     DELETE_PROCESS_INSTANCE: 'batch.delete',
     RESOLVE_INCIDENT: 'batch.retry',
+    SUSPEND_PROCESS_INSTANCE: 'batch.suspendInstances',
+    RESUME_PROCESS_INSTANCE: 'batch.resumeInstances',
+    MIGRATE_PROCESS_INSTANCE: 'batch.migrateInstances',
+    MODIFY_PROCESS_INSTANCE: 'batch.modifyInstances',
   };
   return keys[type] ? t(keys[type]) : type.toLowerCase().replaceAll('_', ' ');
 };

@@ -225,6 +225,13 @@ export function Home() {
                   n={number(data.running.incidents)}
                   bad={data.running.incidents > 0}
                 />
+                {data.running.suspended > 0 && (
+                  <Figure
+                    to={href('/instances', { state: 'suspended' })}
+                    label={t('home.suspended')}
+                    n={number(data.running.suspended)}
+                  />
+                )}
               </>
             )}
             {data.tasks && <Figure to={href('/tasks')} label={t('nav.tasks')} n={total(data.tasks.page)} />}

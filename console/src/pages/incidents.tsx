@@ -2,7 +2,7 @@
 import { useSignal } from '@preact/signals';
 import type { ComponentType } from 'preact';
 import { search } from '../lib/api.ts';
-import { allOf, CREATE_BATCH, type Filter } from '../lib/batches.ts';
+import { allOf, type Filter, needOf } from '../lib/batches.ts';
 import { causesOf } from '../lib/counts.ts';
 import { curesOf } from '../lib/cures.ts';
 import { type Group, grouped, incidentsAt, placeFilter } from '../lib/groups.ts';
@@ -56,7 +56,7 @@ function RetryEverything({ of }: { of: number }) {
   return (
     <>
       <Act
-        need={CREATE_BATCH}
+        need={needOf('retryIncidents')}
         onClick={() => {
           open.value = true;
         }}

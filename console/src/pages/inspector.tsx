@@ -1,5 +1,4 @@
 // The inspector of an instance page: an element with its cure, its jobs, waits and variables; or the whole instance.
-import { useSignal } from '@preact/signals';
 import type { View } from '../history/fold.ts';
 import { search } from '../lib/api.ts';
 import type { CompensationModel } from '../lib/compensation.ts';
@@ -10,7 +9,7 @@ import { href } from '../lib/router.ts';
 import { UPDATE_INSTANCE } from '../lib/session.ts';
 import type { ElementInstance, Incident, Subscription, Timer, UserTask } from '../lib/shapes.ts';
 import { ago, between } from '../lib/time.ts';
-import { Act } from '../parts/act.tsx';
+import { Opening } from '../parts/opening.tsx';
 import { State } from '../parts/state.tsx';
 import { Copy, Time } from '../parts/time.tsx';
 import { type Row, Variables } from '../parts/variables.tsx';
@@ -21,6 +20,7 @@ import { Retry } from './instance_actions.tsx';
 import { JobCard } from './job_card.tsx';
 import { DECIDING, ListenerWait } from './listener_wait.tsx';
 import { PublishButton } from './message_actions.tsx';
+import { SuspendedCard } from './suspension.tsx';
 import { TaskDecisions } from './task_decisions.tsx';
 import { TimerActions } from './timers.tsx';
 
@@ -50,8 +50,8 @@ async function loadWaits(instance: string, element: string, abort: AbortSignal):
 }
 
 function IncidentCard({ now, incident, past }: { now: Now; incident: Incident; past: boolean }) {
-  const curing = useSignal(false);
   const elsewhere = incident.processInstanceKey !== now.instance.processInstanceKey;
+  const held = !elsewhere && now.instance.state === 'SUSPENDED';
   return (
     <div class="incident">
       <p>
@@ -68,28 +68,13 @@ function IncidentCard({ now, incident, past }: { now: Now; incident: Incident; p
           </a>
         </p>
       )}
-      {!past && (
+      {held && <p class="dim">{t('incident.resumeFirst')}</p>}
+      {!past && !held && (
         <div class="row">
-          <Act
-            need={UPDATE_INSTANCE}
-            of={incident.processDefinitionId}
-            class="primary"
-            onClick={() => {
-              curing.value = true;
-            }}
-          >
-            {t('incident.retry')} …
-          </Act>
+          <Opening need={UPDATE_INSTANCE} of={incident.processDefinitionId} class="primary" text={t('incident.retry')}>
+            {(close) => <Retry now={now} incidents={[incident]} onClose={close} />}
+          </Opening>
         </div>
-      )}
-      {curing.value && (
-        <Retry
-          now={now}
-          incidents={[incident]}
-          onClose={() => {
-            curing.value = false;
-          }}
-        />
       )}
     </div>
   );
@@ -197,11 +182,12 @@ export function Inspector({ now, view, history, adHocs, compensation, selected, 
   const all = rowsOf(now, view);
   const local = all.filter((row) => scopes.has(row.scope));
   const global = all.filter((row) => row.scope === key);
-  const editable = !past && now.instance.state === 'ACTIVE' ? now.instance : null;
+  const editable = !past && !now.instance.endDate ? now.instance : null;
   const others = all.length - global.length - local.length;
   return (
     <aside aria-label={t('details')}>
       {past && <p class="past-note">{t('history.readOnly')}</p>}
+      {!past && <SuspendedCard instance={now.instance} />}
       <div class="aside-head">
         <h2>{selected ? name(selected) : t('instance')}</h2>
         {selected && (
@@ -245,7 +231,7 @@ export function Inspector({ now, view, history, adHocs, compensation, selected, 
           instance={key}
           model={compensation}
           selected={selected}
-          live={!past && now.instance.state === 'ACTIVE'}
+          live={editable !== null}
           view={history}
           name={name}
         />
@@ -257,7 +243,7 @@ export function Inspector({ now, view, history, adHocs, compensation, selected, 
         <>
           <h3>{t('jobs')}</h3>
           {jobs.map((job) => (
-            <JobCard key={job.jobKey} job={job} />
+            <JobCard key={job.jobKey} job={job} held={now.instance.state === 'SUSPENDED'} />
           ))}
         </>
       )}

@@ -94,7 +94,10 @@ export function Instance({ id }: { id: string }) {
   const past = useResource(`history ${id}`, (abort) => loadHistory(id, abort), topics);
   const now = found.data.value;
   const instance = now?.instance ?? itself.data.value;
-  const definition = instance?.processDefinitionKey ?? '';
+  const { steps, shown, more } = past.data.value ?? NO_PAST;
+  const [at, setAt] = useAt(steps);
+  const view = at === null && !steps.length ? EMPTY : fold(steps, id, at ?? steps.length);
+  const definition = (at !== null && view.definition) || (instance?.processDefinitionKey ?? ''); // the past may be that of another model
   const xml = useResource(definition && `xml ${definition}`, () => modelOf(definition));
   const adHocs = useResource(
     now && !instance?.endDate && hasAdHoc(now.variables) ? `ad-hoc ${id}` : '',
@@ -102,9 +105,6 @@ export function Instance({ id }: { id: string }) {
     topics,
   );
   const names = useSignal(new Map<string, string>());
-  const { steps, shown, more } = past.data.value ?? NO_PAST;
-  const [at, setAt] = useAt(steps);
-  const view = at === null && !steps.length ? EMPTY : fold(steps, id, at ?? steps.length);
   const compensation = useComputed(() => (xml.data.value ? compensationIn(xml.data.value) : null)).value;
   const present = useComputed(() => {
     if (!found.data.value) return EMPTY.marks;

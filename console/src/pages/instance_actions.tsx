@@ -1,4 +1,4 @@
-// What one can do with a whole instance: cancel it, set variables, retry its incidents.
+// What one can do with a whole instance: cancel it, suspend it, set variables, retry its incidents.
 import { useSignal } from '@preact/signals';
 import { get, search } from '../lib/api.ts';
 import { argument } from '../lib/commands.ts';
@@ -9,10 +9,11 @@ import { variablesOf } from '../lib/json.ts';
 import { go, href } from '../lib/router.ts';
 import { CANCEL_INSTANCE, DELETE_INSTANCE, UPDATE_INSTANCE } from '../lib/session.ts';
 import type { Instance, Variable } from '../lib/shapes.ts';
-import { Act } from '../parts/act.tsx';
 import { ActionDialog, type Checked } from '../parts/action.tsx';
 import { differences } from '../parts/conflict.tsx';
 import { JsonArea } from '../parts/json_area.tsx';
+import { Opening } from '../parts/opening.tsx';
+import { SuspensionButton } from './suspension.tsx';
 
 type Props = { now: Now; onClose: () => void };
 
@@ -32,35 +33,23 @@ function Cancel({ now, onClose }: Props) {
 }
 
 /** An ended instance goes with the instances that it called. One that was called goes with its caller only. */
-function Delete({ instance }: { instance: Instance }) {
-  const open = useSignal(false);
+function DeleteButton({ instance }: { instance: Instance }) {
   const key = instance.processInstanceKey;
   return (
-    <>
-      <Act
-        need={DELETE_INSTANCE}
-        of={instance.processDefinitionId}
-        onClick={() => {
-          open.value = true;
-        }}
-      >
-        {t('instance.delete')} …
-      </Act>
-      {open.value && (
+    <Opening need={DELETE_INSTANCE} of={instance.processDefinitionId} text={t('instance.delete')}>
+      {(close) => (
         <ActionDialog
           title={t('instance.delete')}
           button={t('instance.delete')}
           danger
-          onClose={() => {
-            open.value = false;
-          }}
+          onClose={close}
           onDone={() => go(href('/instances', { state: 'all' }))}
           commands={[{ method: 'POST', path: `/v2/process-instances/${key}/deletion`, cli: `delete ${key}` }]}
         >
           <p>{t('instance.deleteNote')}</p>
         </ActionDialog>
       )}
-    </>
+    </Opening>
   );
 }
 
@@ -164,50 +153,24 @@ export function Retry({ now, incidents, onClose }: Props & { incidents: Now['inc
 }
 
 export function InstanceActions({ now }: { now: Now }) {
-  const open = useSignal<'cancel' | 'variables' | 'retry' | null>(null);
-  const close = () => {
-    open.value = null;
-  };
-  const process = now.instance.processDefinitionId;
-  if (now.instance.endDate) return now.instance.parentProcessInstanceKey ? null : <Delete instance={now.instance} />;
-  if (now.instance.state !== 'ACTIVE') return null;
+  const { instance } = now;
+  const process = instance.processDefinitionId;
+  if (instance.endDate) return instance.parentProcessInstanceKey ? null : <DeleteButton instance={instance} />;
+  const suspended = instance.state === 'SUSPENDED';
   return (
     <>
-      <Act
-        need={UPDATE_INSTANCE}
-        of={process}
-        onClick={() => {
-          open.value = 'variables';
-        }}
-      >
-        {t('variables.set')} …
-      </Act>
-      <Act
-        need={CANCEL_INSTANCE}
-        of={process}
-        onClick={() => {
-          open.value = 'cancel';
-        }}
-      >
-        {t('instance.cancel')} …
-      </Act>
-      {now.incidents.length > 0 && (
-        <Act
-          need={UPDATE_INSTANCE}
-          of={process}
-          class="primary"
-          onClick={() => {
-            open.value = 'retry';
-          }}
-        >
-          {t('incident.retry')} …
-        </Act>
+      <Opening need={UPDATE_INSTANCE} of={process} text={t('variables.set')}>
+        {(close) => <SetVariables instance={instance} scope={instance.processInstanceKey} onClose={close} />}
+      </Opening>
+      <Opening need={CANCEL_INSTANCE} of={process} text={t('instance.cancel')}>
+        {(close) => <Cancel now={now} onClose={close} />}
+      </Opening>
+      <SuspensionButton instance={instance} />
+      {now.incidents.length > 0 && !suspended && (
+        <Opening need={UPDATE_INSTANCE} of={process} class="primary" text={t('incident.retry')}>
+          {(close) => <Retry now={now} incidents={now.incidents} onClose={close} />}
+        </Opening>
       )}
-      {open.value === 'cancel' && <Cancel now={now} onClose={close} />}
-      {open.value === 'variables' && (
-        <SetVariables instance={now.instance} scope={now.instance.processInstanceKey} onClose={close} />
-      )}
-      {open.value === 'retry' && <Retry now={now} incidents={now.incidents} onClose={close} />}
     </>
   );
 }

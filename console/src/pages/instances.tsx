@@ -2,7 +2,7 @@
 import { useSignal } from '@preact/signals';
 import type { ComponentType } from 'preact';
 import { search } from '../lib/api.ts';
-import { allOf, CREATE_BATCH } from '../lib/batches.ts';
+import { allOf, needOf, type What } from '../lib/batches.ts';
 import { instanceFilter, STATES } from '../lib/filters.ts';
 import { type Key, t, total } from '../lib/i18n.ts';
 import { useResource } from '../lib/resource.ts';
@@ -10,9 +10,9 @@ import { href, put, query, withQuery } from '../lib/router.ts';
 import type { Definition, Instance, Page, PageInfo } from '../lib/shapes.ts';
 import { ago, between } from '../lib/time.ts';
 import { processUrl } from '../lib/urls.ts';
-import { Act } from '../parts/act.tsx';
 import { Head } from '../parts/head.tsx';
 import { Opened } from '../parts/lazy.tsx';
+import { Opening } from '../parts/opening.tsx';
 import { State } from '../parts/state.tsx';
 import { type Column, List, sortOf } from '../parts/table.tsx';
 import { Time } from '../parts/time.tsx';
@@ -25,10 +25,13 @@ const TEXTS: readonly [name: string, label: Key][] = [
   ['error', 'filter.error'],
 ];
 
-/** The states whose instances have ended: only these are sorted by their end, for which there is an index. */
 const ENDED: readonly string[] = ['completed', 'terminated'];
 
-const columns = (ended: boolean): Column<Instance>[] => [
+/** The sorts of a list beside the start: ended instances by their end, for which there is an index, and suspended ones since when they are. */
+const sortsOf = (state: string | undefined): string[] =>
+  ENDED.includes(state ?? '') ? ['endDate'] : state === 'suspended' ? ['suspendedDate'] : [];
+
+const columns = (state: string | undefined): Column<Instance>[] => [
   {
     title: t('instance'),
     wide: true,
@@ -57,7 +60,13 @@ const columns = (ended: boolean): Column<Instance>[] => [
   },
   { title: t('state'), cell: (i) => <State of={i.state} incident={i.hasIncident} /> },
   { title: t('started'), sort: 'startDate', cell: (i) => <Time at={i.startDate} /> },
-  { title: t('ended'), ...(ended && { sort: 'endDate' }), cell: (i) => <Time at={i.endDate} /> },
+  state === 'suspended'
+    ? { title: t('state.suspended'), sort: 'suspendedDate', cell: (i) => <Time at={i.suspendedDate} /> }
+    : {
+        title: t('ended'),
+        ...(ENDED.includes(state ?? '') && { sort: 'endDate' }),
+        cell: (i) => <Time at={i.endDate} />,
+      },
   {
     title: t('duration'),
     cell: (i) => <span class="number">{i.endDate ? between(i.startDate, i.endDate) : ago(i.startDate)}</span>,
@@ -167,52 +176,29 @@ function Filters({ definitions }: { definitions: Definition[] }) {
 
 const dialog = async (): Promise<ComponentType<BatchDialogProps>> => (await import('./batch_dialogs.tsx')).BatchDialog;
 
+/** What one can do with all instances in a state; the first one is the usual one. */
+const OFFERED: Record<string, readonly What[]> = {
+  active: ['suspend', 'cancel'],
+  incidents: ['retry', 'suspend', 'cancel'],
+  suspended: ['resume', 'cancel'],
+  completed: ['delete'],
+  terminated: ['delete'],
+};
+
 /** What one can do with all instances that match. The filter is sent, and not what the page shows. */
 function All({ filter, state, page }: { filter: Record<string, unknown>; state: string; page: PageInfo | undefined }) {
-  const open = useSignal<'cancel' | 'delete' | 'retry' | null>(null);
-  if (!page?.totalItems || state === 'all') return null;
-  const ended = ENDED.includes(state);
-  return (
-    <>
-      {state === 'incidents' && (
-        <Act
-          need={CREATE_BATCH}
-          onClick={() => {
-            open.value = 'retry';
-          }}
-        >
-          {allOf('retry', total(page))} …
-        </Act>
-      )}
-      <Act
-        need={CREATE_BATCH}
-        onClick={() => {
-          open.value = ended ? 'delete' : 'cancel';
-        }}
-      >
-        {allOf(ended ? 'delete' : 'cancel', total(page))} …
-      </Act>
-      {open.value && (
-        <Opened
-          load={dialog}
-          props={{
-            what: open.value,
-            filter,
-            total: total(page),
-            onClose: () => {
-              open.value = null;
-            },
-          }}
-        />
-      )}
-    </>
-  );
+  if (!page?.totalItems) return null;
+  return (OFFERED[state] ?? []).map((what) => (
+    <Opening key={what} need={needOf(what)} text={allOf(what, total(page))}>
+      {(close) => <Opened load={dialog} props={{ what, filter, total: total(page), onClose: close }} />}
+    </Opening>
+  ));
 }
 
 export function Instances() {
   const values = Object.fromEntries(query.value);
-  const ended = ENDED.includes(values.state ?? '');
-  const sort = sortOf(ended || !values.sort?.endsWith('endDate') ? (values.sort ?? null) : null, '-startDate');
+  const isOffered = ['startDate', ...sortsOf(values.state)].includes(values.sort?.replace(/^-/, '') ?? '');
+  const sort = sortOf(isOffered ? values.sort! : null, '-startDate');
   const { after, before } = values;
   const body = {
     filter: instanceFilter(values),
@@ -239,7 +225,7 @@ export function Instances() {
       <List
         label={t('nav.instances')}
         found={found}
-        columns={columns(ended)}
+        columns={columns(values.state)}
         id={(i) => i.processInstanceKey}
         sort={sort}
         size={SIZE}

@@ -4,15 +4,16 @@ import type { Job } from '../lib/shapes.ts';
 import { State } from '../parts/state.tsx';
 import { KeyText } from '../parts/time.tsx';
 
-/** What a job waits for, in words. */
-function waiting(job: Job): string | null {
+/** What a job waits for, in words. `held`: its instance is suspended. */
+function waiting(job: Job, held: boolean): string | null {
+  if (held && !job.endTime) return t('job.held');
   if (job.state === 'FAILED' && job.retries === 0) return null;
   if (job.deadline && !job.endTime) return t('job.leased', { worker: job.worker || '?' });
   return job.endTime ? null : t('job.waits', { type: job.type });
 }
 
-export function JobCard({ job }: { job: Job }) {
-  const words = waiting(job);
+export function JobCard({ job, held }: { job: Job; held: boolean }) {
+  const words = waiting(job, held);
   return (
     <dl class="card">
       <dt>{t('job.type')}</dt>

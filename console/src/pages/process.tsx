@@ -95,6 +95,14 @@ function Inspector({ definition, statistics, durations, selected, name }: Inspec
               '…'
             )}
           </dd>
+          {count.suspended > 0 && (
+            <>
+              <dt>{t('state.suspended')}</dt>
+              <dd>
+                <a href={href('/instances', { ...here, state: 'suspended' })}>{number(count.suspended)}</a>
+              </dd>
+            </>
+          )}
           <DurationRows of={durations.get('')} />
           <dt>{t('state')}</dt>
           <dd>

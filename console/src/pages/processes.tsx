@@ -1,7 +1,8 @@
 // Processes: the latest version of each, with what runs.
 import { ifAllowed, search } from '../lib/api.ts';
 import { type Running, runningByProcess } from '../lib/counts.ts';
-import { number, t } from '../lib/i18n.ts';
+import type { STATES } from '../lib/filters.ts';
+import { type Key, number, t } from '../lib/i18n.ts';
 import { useResource } from '../lib/resource.ts';
 import { href } from '../lib/router.ts';
 import type { Definition, Page } from '../lib/shapes.ts';
@@ -14,6 +15,24 @@ import { versionColumn } from '../parts/versions.tsx';
 type Row = Definition & { running: Running | null };
 const SIZE = 100;
 const UNKNOWN = <span class="dim">–</span>;
+
+/** A column of numbers of instances in a state, which lead to these. */
+const countOf = (title: Key, of: (running: Running) => number, state: (typeof STATES)[number]): Column<Row> => ({
+  title: t(title),
+  cell: (d) => {
+    if (!d.running) return UNKNOWN;
+    const n = of(d.running);
+    if (!n && state !== 'active') return <span class="number dim">0</span>;
+    return (
+      <a
+        class={state === 'incidents' ? 'number bad' : 'number'}
+        href={href('/instances', { process: d.processDefinitionId, state: state === 'active' ? null : state })}
+      >
+        {number(n)}
+      </a>
+    );
+  },
+});
 
 const columns = (): Column<Row>[] => [
   {
@@ -31,30 +50,9 @@ const columns = (): Column<Row>[] => [
     ),
   },
   versionColumn(),
-  {
-    title: t('n.active'),
-    cell: (d) =>
-      d.running ? (
-        <a class="number" href={href('/instances', { process: d.processDefinitionId })}>
-          {number(d.running.active)}
-        </a>
-      ) : (
-        UNKNOWN
-      ),
-  },
-  {
-    title: t('n.incidents'),
-    cell: (d) =>
-      d.running?.incidents ? (
-        <a class="number bad" href={href('/instances', { process: d.processDefinitionId, state: 'incidents' })}>
-          {number(d.running.incidents)}
-        </a>
-      ) : d.running ? (
-        <span class="number dim">0</span>
-      ) : (
-        UNKNOWN
-      ),
-  },
+  countOf('n.active', (running) => running.active, 'active'),
+  countOf('n.incidents', (running) => running.incidents, 'incidents'),
+  countOf('state.suspended', (running) => running.suspended, 'suspended'),
   { title: t('file'), cell: (d) => <span class="dim">{d.resourceName}</span> },
   { title: t('state'), cell: (d) => (d.state === 'ACTIVE' ? null : <State of={d.state} />) },
 ];

@@ -3,7 +3,7 @@ import type { ComponentChildren } from 'preact';
 import { t } from '../lib/i18n.ts';
 import { may, type Need, rightsAsked } from '../lib/session.ts';
 
-type ActProps = {
+export type ActProps = {
   need: Need | null;
   of?: string | undefined;
   onClick: () => void;

@@ -35,6 +35,8 @@ def data(rows):
             more = {"process_definition_key": definition, "message": message, "process_instance_key": KEY + offset}
             rows.incident(KEY + offset + number + 1, **more)
     rows.instance(KEY + 50, incidents=1, ended_at=NOW, state="TERMINATED")
+    rows.instance(KEY + 60, suspended_at=NOW)
+    rows.instance(KEY + 70, incidents=1, suspended_at=NOW)
     more = {"state": "RESOLVED", "resolved_at": NOW, "message": "cured"}
     rows.incident(KEY + 51, process_instance_key=KEY + 50, **more)
     return rows
@@ -46,7 +48,7 @@ async def found(reader, path, body=b""):
     return answer.json
 
 
-def by_process(id, name, several, without, having):
+def by_process(id, name, several, without, having, suspended=0):
     return {
         "processDefinitionId": id,
         "tenantId": "<default>",
@@ -54,6 +56,7 @@ def by_process(id, name, several, without, having):
         "hasMultipleVersions": several,
         "activeInstancesWithoutIncidentCount": without,
         "activeInstancesWithIncidentCount": having,
+        "suspendedInstancesCount": suspended,
     }
 
 
@@ -62,7 +65,7 @@ PROCESSES = "process-definitions/statistics/process-instances"
 
 async def test_instances_by_process(data, reader):
     document = await found(reader, PROCESSES)
-    order, claim = by_process("order", "Order", True, 7, 3), by_process("claim", None, False, 3, 1)
+    order, claim = by_process("order", "Order", True, 5, 3, 2), by_process("claim", None, False, 3, 1)
     assert document["items"] == [order, claim]
     assert (document["page"]["totalItems"], document["page"]["hasMoreTotalItems"]) == (2, False)
     assert decode("ProcessDefinitionInstanceStatisticsQueryResult", document).items[0].has_multiple_versions
@@ -88,7 +91,12 @@ async def test_instances_by_version(data, reader):
     newer = {"processDefinitionKey": str(KEY + 1), "processDefinitionName": "Order", "processDefinitionVersion": 2}
     older = {"processDefinitionKey": str(KEY), "processDefinitionName": "Order (old)", "processDefinitionVersion": 1}
     counts = [
-        {"activeInstancesWithoutIncidentCount": n, "activeInstancesWithIncidentCount": m} for n, m in ((2, 1), (5, 2))
+        {
+            "activeInstancesWithoutIncidentCount": without,
+            "activeInstancesWithIncidentCount": having,
+            "suspendedInstancesCount": suspended,
+        }
+        for without, having, suspended in ((2, 1, 0), (3, 2, 2))
     ]
     assert document["items"] == [newer | shared | counts[0], older | shared | counts[1]]
     assert len(decode("ProcessDefinitionInstanceVersionStatisticsQueryResult", document).items) == 2
