@@ -14,6 +14,7 @@ from typing import Any
 from vivero.core.bpmn.model import FlowId, Node, Process
 from vivero.core.commands import (
     ad_hoc,
+    business_ids,
     catalogue,
     conditional,
     conditional_change,
@@ -62,6 +63,7 @@ from vivero.core.events.table import EVENT_BEHAVIOURS as EVENT_BEHAVIOURS
 from vivero.core.needs import Needs
 from vivero.core.records.ad_hoc import ActivateAdHocElements
 from vivero.core.records.base import Command
+from vivero.core.records.business_ids import AssignBusinessId
 from vivero.core.records.catalogue import DeleteResource, Deploy, RetireDefinition
 from vivero.core.records.conditional_changes import ChangeIfMatch
 from vivero.core.records.conditionals import EvaluateConditionals
@@ -172,6 +174,7 @@ COMMANDS: dict[type[Command], Handler] = {
     ModifyInstance: Handler(modification.needs, modification.modify),
     SuspendInstance: Handler(suspension.needs, suspension.suspend),
     ResumeInstance: Handler(suspension.needs, suspension.resume),
+    AssignBusinessId: Handler(business_ids.needs, business_ids.assign),
     ContinueWork: Handler(instance.needs_continue, instance.continue_work),
     CompleteJob: Handler(job.needs, job.complete),
     FailJob: Handler(job.needs, job.fail),

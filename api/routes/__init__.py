@@ -44,6 +44,7 @@ from vivero.api.routes import (
     audit_logs,
     authorizations,
     background_jobs,
+    business_ids,
     chaos,
     clock,
     cluster,
@@ -288,6 +289,13 @@ ROUTES = (
         suspensions.resume,
         SUSPEND_INSTANCE,
         audited.RESUME_INSTANCE,
+    ),
+    of_key(
+        "POST",
+        "/v2/process-instances/{processInstanceKey}/business-id-assignment",
+        business_ids.assign,
+        UPDATE_INSTANCE,
+        audited.ASSIGN_BUSINESS_ID,
     ),
     of_key(
         "POST",

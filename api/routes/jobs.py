@@ -17,9 +17,10 @@ from vivero.api.http.decoding import (
     decode,
     decoder,
 )
-from vivero.api.http.problems import Problem, invalid_argument
+from vivero.api.http.problems import Problem
 from vivero.api.http.request import Request
 from vivero.api.http.response import Response, no_content
+from vivero.api.routes import business_ids
 from vivero.api.routes.job_results import ResultBody, result_of
 from vivero.api.search.search_requests import searching
 from vivero.api.services import Services
@@ -75,13 +76,15 @@ _update_decoder = decoder(JobUpdateBody)
 
 
 async def complete(request: Request, services: Services) -> Response:
-    """POST /v2/jobs/{key}/completion: complete a job, with variables for the process and what its worker decided."""
+    """POST /v2/jobs/{key}/completion: complete a job, with variables, a business id for its process
+    instance, and what its worker decided."""
     key = request.key("jobKey")
     body = await optional_body_of(request, services, _completion_decoder)
-    if body.business_id is not None:
-        raise invalid_argument("Assigning a business id with a job (businessId) is not supported")
+    found = Violations()
+    business_ids.check(found, body.business_id)
+    found.check()
     variables, result = variables_of(services, body.variables), result_of(body.result, services)
-    command = CompleteJob(key, variables, _token(body.job_lease_token), result)
+    command = CompleteJob(key, variables, _token(body.job_lease_token), result, body.business_id)
     return await submission.command(request, services, command, key)
 
 

@@ -14,9 +14,10 @@ from vivero.api.computing.large_bodies import body_of, variables_of
 from vivero.api.http.decoding import Body, Int64, Violations, as_int64, decoder
 from vivero.api.http.request import Request
 from vivero.api.http.response import Response, json_response
+from vivero.api.routes import business_ids
 from vivero.api.search.search_requests import searching
 from vivero.api.services import Services
-from vivero.core.bpmn.reading.text_limits import BUSINESS_ID_CHARACTERS, TEXT_CHARACTERS
+from vivero.core.bpmn.reading.text_limits import TEXT_CHARACTERS
 from vivero.core.records.messages import CorrelateMessage, MessageReply, PublishMessage
 from vivero.storage.search.messages import BUFFERED_MESSAGES, MESSAGE_CORRELATIONS, MESSAGE_SUBSCRIPTIONS
 
@@ -82,9 +83,7 @@ def _checked(body: CorrelationBody) -> Violations:
     found.require("name", body.name)
     found.longest("name", body.name, TEXT_CHARACTERS)
     found.longest("correlationKey", body.correlation_key, TEXT_CHARACTERS)
-    if body.business_id is not None:
-        found.require("businessId", body.business_id)
-        found.longest("businessId", body.business_id, BUSINESS_ID_CHARACTERS)
+    business_ids.check(found, body.business_id)
     return found
 
 

@@ -31,9 +31,10 @@ from vivero.api.http.problems import Problem, archive_away, not_found
 from vivero.api.http.request import UNWATCHED_S, Request
 from vivero.api.http.response import Response, json_response, no_content
 from vivero.api.reading import read_of
+from vivero.api.routes import business_ids
 from vivero.api.search.search_requests import getting, searching
 from vivero.api.services import Services
-from vivero.core.bpmn.reading.text_limits import BUSINESS_ID_CHARACTERS, TAG, TAGS
+from vivero.core.bpmn.reading.text_limits import TAG, TAGS
 from vivero.core.records.base import Variables
 from vivero.core.records.instances import CancelInstance, CreateInstance, InstanceReply
 from vivero.engine.outcomes.admission import Overloaded
@@ -192,9 +193,7 @@ def _check(body: InstanceCreationBody) -> None:
     _check_version_tag(body, found)
     _check_start(body.start_instructions or (), found)
     _check_run(body.runtime_instructions or (), found)
-    if body.business_id is not None:
-        found.require("businessId", body.business_id)
-        found.longest("businessId", body.business_id, BUSINESS_ID_CHARACTERS)
+    business_ids.check(found, body.business_id)
     if body.fetch_variables and len(body.fetch_variables) > MAX_FETCHED:
         found.add(f"The provided fetchVariables are more than {MAX_FETCHED}")
     if body.tags:

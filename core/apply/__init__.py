@@ -14,6 +14,7 @@ from typing import Any
 
 from vivero.core.apply import (
     ad_hoc,
+    business_ids,
     catalogue,
     compensations,
     complex_gateways,
@@ -37,6 +38,7 @@ from vivero.core.records.ad_hoc import (
     AdHocOutputAdded,
 )
 from vivero.core.records.base import Event
+from vivero.core.records.business_ids import BusinessIdAssigned
 from vivero.core.records.catalogue import (
     DefinitionAdded,
     DefinitionDeleted,
@@ -135,6 +137,7 @@ from vivero.core.state.state import State
 APPLY: dict[type[Event], Callable[[State, Any], Row]] = {
     InstanceCreated: elements.instance_created,
     InstanceModified: elements.instance_modified,
+    BusinessIdAssigned: business_ids.business_id_assigned,
     ElementActivating: elements.element_activating,
     ElementActivated: elements.element_activated,
     ElementCompleting: elements.element_completing,

@@ -34,6 +34,7 @@ def decision_evaluated(state: State, event: DecisionEvaluated) -> Row:
             decision.inputs,
             decision.rules,
             state.now,
+            None if element is None else element.instance.business_id,
         )
         state.add(row)
         state.written += _characters(decision)

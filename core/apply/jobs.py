@@ -34,6 +34,7 @@ def job_created(state: State, event: JobCreated) -> Job:
         event.headers,
         lease="ready",
         context=state.context,
+        business_id=element.instance.business_id,
     )
     state.add(job)
     state.link(state.jobs, event.key, job)

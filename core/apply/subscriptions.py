@@ -28,6 +28,7 @@ def subscription_opened(state: State, event: SubscriptionOpened) -> Subscription
         state.now,
         event.interrupting,
         event.correlation_key,
+        element.instance.business_id,
     )
     state.add(subscription)
     state.link(state.subscriptions, event.key, subscription)

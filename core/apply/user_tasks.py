@@ -29,6 +29,7 @@ _of_event = attrgetter(*(name for name in UserTask.__struct_fields__[3:] if name
 def user_task_created(state: State, event: UserTaskCreated) -> UserTask:
     element = state.elements[event.element]
     task = UserTask(event.key, element, state.now, *_of_event(event))
+    task.business_id = element.instance.business_id
     state.add(task)
     state.link(state.user_tasks, event.key, task)
     state.link(element.own_waits().user_tasks, event.key, task)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from vivero.core.commands import job_results
+from vivero.core.commands import business_ids, job_results
 from vivero.core.events import error
 from vivero.core.needs import Need, NeedKind, Needs, NotLoaded
 from vivero.core.records.ad_hoc import AdHocResult
@@ -63,6 +63,8 @@ def complete(command: CompleteJob, view: View) -> Effects:
     """Complete the job, and its element. After a listener's job the worklist runs the next stage instead."""
     job = _active_job(command, "complete", view)
     job_results.check(command, job)
+    if command.business_id is not None:
+        yield from business_ids.assign_to(job.element.instance, command.business_id)
     if job.kind == TASK_LISTENER:
         yield from job_results.complete_task_listener(command, job)
         return

@@ -9,6 +9,7 @@ import msgspec
 
 from vivero.core.records import (
     ad_hoc,
+    business_ids,
     catalogue,
     compensations,
     complex_gateways,
@@ -31,6 +32,7 @@ from vivero.core.records.base import Command, Event
 
 FAMILIES = (
     ad_hoc,
+    business_ids,
     catalogue,
     compensations,
     complex_gateways,

@@ -40,6 +40,8 @@ class CompleteJob(Command, frozen=True):
     lease: str | None = None
     result: JobResult | None = None
     """The decision of the worker, if the element lets it decide."""
+    business_id: str | None = None
+    """A business id for its process instance, which has none yet."""
 
 
 class FailJob(Command, frozen=True):

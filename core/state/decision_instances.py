@@ -34,6 +34,7 @@ class DecisionInstance(Row):
     inputs: tuple[EvaluatedInput, ...]
     rules: tuple[EvaluatedRule, ...]
     evaluated_at: Time
+    business_id: str | None
 
     def place(self) -> Element | None:
         return self.element

@@ -189,7 +189,7 @@ class Instance(Element, kw_only=True):
     version_tag: str | None
     name: Annotated[str | None, Column(stored="process_name")]
     tenant: Annotated[str, Column(stored="tenant_id")]
-    business_id: str | None
+    business_id: Annotated[str | None, CHANGES]
     tags: Annotated[tuple[str, ...], Column(usual=())]
     depth: Annotated[int, Column(usual=1)]
     created_position: Annotated[int, Column(document="position", large=True)]
@@ -386,6 +386,8 @@ class Job(Row):
     ended_at: Annotated[int | None, Column(time=True, changes=True, loaded=False)] = None
     denied_reason: Annotated[str | None, Column(changes=True, loaded=False)] = None
     """The reason that a task listener gave when it denied a transition, which may be empty; None: it did not."""
+    business_id: Annotated[str | None, Column(loaded=False)] = None
+    """That of its process instance when it was created, as of all rows that an element waits for."""
     lease: Annotated[str | None, Column(changes=True, is_column=False, loaded=False)] = None
     """None for no change; "ready", "closed", or "backoff" until `available_at`."""
 
@@ -419,6 +421,7 @@ class UserTask(Row):
     """The change that waits for listeners."""
     state: Annotated[str, Column(changes=True, loaded=False, saved_as="status")] = "CREATED"
     ended_at: Annotated[int | None, Column(time=True, changes=True, loaded=False)] = None
+    business_id: Annotated[str | None, Column(loaded=False)] = None
 
     @property
     def status(self) -> str:
@@ -475,6 +478,7 @@ class Subscription(Row):
     updated_at: Annotated[int, Column(time=True, changes=True)]
     interrupting: bool
     correlation_key: str | None
+    business_id: str | None = None
     ended_at: Annotated[int | None, Column(time=True, changes=True, loaded=False)] = None
 
     def place(self) -> Element:

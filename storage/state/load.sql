@@ -74,7 +74,7 @@ FROM timers WHERE part_key = ANY ($1::bigint[]) AND ended_at IS NULL ORDER BY ti
 -- name: subscriptions
 -- Open subscriptions only.
 SELECT subscription_key, element_instance_key, target_element_id, type, kind, name, state, to_epoch_ms(created_at),
-    to_epoch_ms(updated_at), interrupting, correlation_key
+    to_epoch_ms(updated_at), interrupting, correlation_key, business_id
 FROM subscriptions WHERE part_key = ANY ($1::bigint[]) AND ended_at IS NULL ORDER BY subscription_key;
 
 -- name: incidents

@@ -42,7 +42,6 @@ NUMBER = OwnerColumn("number", "process_version", "int", "element.instance.versi
 PROCESS_NAME = OwnerColumn("process_name", "process_name", "text", "element.instance.name")
 ELEMENT_ID = OwnerColumn("element_id", "element_id", "text", "element.element")
 LABEL = OwnerColumn("name", "name", "text", "element.label")
-BUSINESS_ID = OwnerColumn("business_id", "business_id", "text", "element.instance.business_id")
 TAGS = OwnerColumn("tags", "tags", "text[]", "element.instance.tags")
 TENANT = OwnerColumn("tenant", "tenant_id", "text", "element.instance.tenant")
 
@@ -82,7 +81,6 @@ def _of_job(row: Job) -> tuple[Any, ...]:
         instance.process_id,
         instance.version_number,
         element.element,
-        instance.business_id,
         instance.tags,
         instance.tenant,
     )
@@ -117,7 +115,7 @@ def unless(key: int, usual: int) -> int | None:
 INSTANCE_OF_ROW = OwnerColumn("instance", "process_instance_key", "bigint", "instance.key")
 TENANT_OF_INSTANCE = OwnerColumn("tenant", "tenant_id", "text", "instance.tenant")
 
-_OF_EVALUATIONS = (ROOT, INSTANCE, ELEMENT, DEFINITION, PROCESS_ID, ELEMENT_ID, BUSINESS_ID)
+_OF_EVALUATIONS = (ROOT, INSTANCE, ELEMENT, DEFINITION, PROCESS_ID, ELEMENT_ID)
 _of_task = _plain(*_OF_EVALUATIONS)
 
 
@@ -132,4 +130,4 @@ OF_ELEMENTS = OwnerColumns((ROOT, PART, INSTANCE, SCOPE, PATH, DEFINITION, PROCE
 OF_REGISTRATIONS = _plain(INSTANCE_OF_ROW, TENANT_OF_INSTANCE)
 OF_DECISIONS = OwnerColumns(_OF_EVALUATIONS, _of_decision)
 OF_TIMERS = OwnerColumns(_PLACE, _of_timer)
-OF_JOBS = OwnerColumns((*_PLACE, PATH, DEFINITION, PROCESS_ID, NUMBER, ELEMENT_ID, BUSINESS_ID, TAGS, TENANT), _of_job)
+OF_JOBS = OwnerColumns((*_PLACE, PATH, DEFINITION, PROCESS_ID, NUMBER, ELEMENT_ID, TAGS, TENANT), _of_job)

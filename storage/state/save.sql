@@ -53,12 +53,12 @@ FROM json_to_recordset($1) AS x(key bigint, root bigint, part bigint, caller big
 UPDATE process_instances t
 SET state = x.state, ended_at = from_epoch_ms(x.ended_at), tokens = coalesce(x.tokens, '{}'), live = coalesce(x.live, 0),
     then_ = x.then_, interrupted = coalesce(x.interrupted, false), request = x.request, incidents = coalesce(x.incidents, 0),
-    registered = x.registered, awaiting_reset = x.awaiting_reset, occurrences = x.occurrences,
+    registered = x.registered, awaiting_reset = x.awaiting_reset, occurrences = x.occurrences, business_id = x.business_id,
     suspended_at = from_epoch_ms(x.suspended_at), suspended_reason = x.suspended_reason, suspended_work = x.suspended_work,
     work = x.work, version = x.revision, in_parts = coalesce(x.in_parts, 0)
 FROM json_to_recordset($1) AS x(key bigint, state text, ended_at bigint, tokens json, live int, then_ json, interrupted boolean,
-    request bigint, incidents int, registered json, awaiting_reset json, occurrences json, suspended_at bigint,
-    suspended_reason text, suspended_work json, work json, revision bigint, in_parts int)
+    request bigint, incidents int, registered json, awaiting_reset json, occurrences json, business_id text,
+    suspended_at bigint, suspended_reason text, suspended_work json, work json, revision bigint, in_parts int)
 WHERE t.process_instance_key = x.key;
 
 -- name: migrated_instances

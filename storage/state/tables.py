@@ -198,13 +198,9 @@ TIMERS = WaitTable("timers", Timer, owners.OF_TIMERS)
 USER_TASKS = WaitTable(
     "user_tasks",
     UserTask,
-    owners.of_element(
-        owners.NUMBER, owners.PROCESS_NAME, owners.ELEMENT_ID, owners.LABEL, owners.BUSINESS_ID, owners.TAGS
-    ),
+    owners.of_element(owners.NUMBER, owners.PROCESS_NAME, owners.ELEMENT_ID, owners.LABEL, owners.TAGS),
 )
-SUBSCRIPTIONS = WaitTable(
-    "subscriptions", Subscription, owners.of_element(owners.PROCESS_NAME, owners.NUMBER, owners.BUSINESS_ID)
-)
+SUBSCRIPTIONS = WaitTable("subscriptions", Subscription, owners.of_element(owners.PROCESS_NAME, owners.NUMBER))
 INCIDENTS = WaitTable("incidents", Incident, owners.of_element(owners.ELEMENT_ID))
 
 WAITS = (JOBS, TIMERS, USER_TASKS, SUBSCRIPTIONS, INCIDENTS)

@@ -209,7 +209,6 @@ SEMANTIC = [
         "Unexpected value 'ALL' for enum field 'tenantFilter'. Use any of the following values: [PROVIDED, ASSIGNED]",
     ),
     ("POST", f"/v2/jobs/{KEY}/completion", {"result": {"type": "other"}}, "[result.type]"),
-    ("POST", f"/v2/jobs/{KEY}/completion", {"businessId": "b"}, "not supported"),
     ("POST", f"/v2/jobs/{KEY}/completion", {"jobLeaseToken": "x" * 101}, "must not be longer than 100"),
     ("POST", f"/v2/jobs/{KEY}/failure", {"retries": "1"}, "[retries]"),
     ("POST", f"/v2/jobs/{KEY}/failure", {"retries": 2**31}, "[retries]"),

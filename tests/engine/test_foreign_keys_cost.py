@@ -16,6 +16,7 @@ from vivero.core.commands.conditional_change import conditional
 from vivero.core.partitions.keys import partition_of
 from vivero.core.records.ad_hoc import ActivateAdHocElements, ElementToActivate
 from vivero.core.records.base import Sender
+from vivero.core.records.business_ids import AssignBusinessId
 from vivero.core.records.catalogue import DeleteResource, Deploy
 from vivero.core.records.codec import INTENTS
 from vivero.core.records.conditional_changes import ChangeIfMatch
@@ -48,6 +49,7 @@ BY_KEY = {
     CancelInstance: ("instance", CancelInstance),
     SuspendInstance: ("instance", lambda key: SuspendInstance(key)),
     ResumeInstance: ("instance", lambda key: ResumeInstance(key)),
+    AssignBusinessId: ("instance", lambda key: AssignBusinessId(key, "b")),
     ModifyInstance: ("instance", lambda key: ModifyInstance(key, terminate=(TerminateInstruction(key),))),
     MigrateInstance: ("instance", lambda key: MigrateInstance(key, 5, (("work", "work"),))),
     SetVariables: ("element", lambda key: SetVariables(key, raw({"a": 1}))),

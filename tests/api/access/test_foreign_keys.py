@@ -51,6 +51,7 @@ BODIES: dict[str, Any] = {
     "POST /v2/process-instances/{processInstanceKey}/cancellation": b"",
     "POST /v2/process-instances/{processInstanceKey}/suspension": {"reason": "r"},
     "POST /v2/process-instances/{processInstanceKey}/resumption": b"",
+    "POST /v2/process-instances/{processInstanceKey}/business-id-assignment": {"businessId": "b"},
     "POST /v2/process-instances/{processInstanceKey}/modification": {"terminateInstructions": [{"elementId": "work"}]},
     "POST /v2/process-instances/{processInstanceKey}/migration": {
         "targetProcessDefinitionKey": "{processDefinitionKey}",

@@ -93,6 +93,7 @@ dovw GET    /v2/process-instances/{processInstanceKey}
 do   POST   /v2/process-instances/{processInstanceKey}/cancellation
 do   POST   /v2/process-instances/{processInstanceKey}/suspension
 do   POST   /v2/process-instances/{processInstanceKey}/resumption
+dow  POST   /v2/process-instances/{processInstanceKey}/business-id-assignment
 do   POST   /v2/process-instances/{processInstanceKey}/deletion
 do   POST   /v2/process-instances/{processInstanceKey}/modification
 dow  POST   /v2/process-instances/{processInstanceKey}/migration

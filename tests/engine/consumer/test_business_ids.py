@@ -1,0 +1,72 @@
+"""Business ids on PostgreSQL: the rows carry what their instance had when they began, in whichever batch that was."""
+
+import pytest
+
+from tests.core.elements.test_user_task import user
+from tests.core.message_models import message, model, receive
+from tests.core.models import end, start, task
+from tests.engine.whole_engine import WholeEngine
+from vivero.core.records.business_ids import AssignBusinessId
+from vivero.core.records.jobs import CompleteJob
+from vivero.engine.appender.calls import Append
+from vivero.engine.consumer.settings import ConsumerSettings
+
+MODEL = model(
+    *(start(), task("first"), task("second"), user("decide"), receive("wait"), end()),
+    *("start > first > second > end", "first > decide > end", "first > wait > end"),
+    roots=(message(key="=1"),),
+)
+TABLES = ("process_instances", "jobs", "user_tasks", "subscriptions")
+
+
+@pytest.fixture(params=[0, 48_000_000], ids=["loaded", "in memory"])
+async def engine(migrated, connection, request):
+    engine = WholeEngine(migrated, consumer_settings=ConsumerSettings(cache_bytes=request.param))
+    async with engine.running():
+        await engine.deploy(MODEL)
+        yield engine
+
+
+async def run_together(engine, *commands):
+    """All in one batch."""
+    appended = await engine.appender.append_all([Append(command, "<default>") for command in commands], deadline_s=10)
+    await engine.until(lambda: engine.watermark >= appended[-1].position)
+    assert [engine.answers[one.position].rejection for one in appended] == [None] * len(commands)
+
+
+async def ids(engine):
+    """Table → business ids in the order of the keys."""
+    return {
+        table: [id for (id,) in await engine.rows(f"SELECT business_id FROM {table} ORDER BY 1")] for table in TABLES
+    }
+
+
+@pytest.mark.parametrize("together", [True, False])
+async def test_only_what_begins_afterwards_carries_it(engine, together):
+    await engine.create()
+    key = await engine.value("SELECT process_instance_key FROM process_instances")
+    job = await engine.value("SELECT job_key FROM jobs")
+    assert await ids(engine) == {"process_instances": [None], "jobs": [None], "user_tasks": [], "subscriptions": []}
+    commands = AssignBusinessId(key, "order-7"), CompleteJob(job)
+    for some in [commands] if together else [[one] for one in commands]:
+        await run_together(engine, *some)
+    after = ["order-7"]
+    assert await ids(engine) == {
+        "process_instances": after,
+        "jobs": [*after, None],
+        "user_tasks": after,
+        "subscriptions": after,
+    }
+
+
+async def test_what_began_before_it_in_the_same_batch_carries_none(engine):
+    await engine.create()
+    key = await engine.value("SELECT process_instance_key FROM process_instances")
+    job = await engine.value("SELECT job_key FROM jobs")
+    await run_together(engine, CompleteJob(job), AssignBusinessId(key, "order-7"))
+    assert await ids(engine) == {
+        "process_instances": ["order-7"],
+        "jobs": [None, None],
+        "user_tasks": [None],
+        "subscriptions": [None],
+    }
