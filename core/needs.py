@@ -67,6 +67,8 @@ class NeedKind(Enum):
     REGISTRATIONS = auto()
     """The next page of completed activities of a scope, the latest first; key: (process instance, scope, their ids with
     the numbers that are not in memory)."""
+    ALL_REGISTRATIONS = auto()
+    """The completed activities of a process instance, at most so many; key: (process instance, their maximum)."""
     VALUE = auto()
     """The decoded value of a very large variable; key: its JSON text."""
     DEFINITION = auto()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping
 from copy import copy
 from typing import Any
@@ -24,12 +25,16 @@ from vivero.core.state.instance_tree import (
     UserTask,
 )
 from vivero.core.state.message_channels import CORRELATING
-from vivero.core.state.migrations import Counted, Migration
+from vivero.core.state.migrations import Migration
 from vivero.core.state.rows import Row
 from vivero.core.state.state import State
 from vivero.core.state.subtrees import of_instance
 
 Ids = Mapping[str, str]
+
+CHARACTERS_OF_ELEMENT = 200
+"""The characters that count as written for an element, with its job or timer. They end the batch of a large migration.
+"""
 
 
 def instance_migrated(state: State, event: InstanceMigrated) -> Migration:
@@ -39,14 +44,13 @@ def instance_migrated(state: State, event: InstanceMigrated) -> Migration:
     if instance.tree in state.dirty:
         _keep_ended(state, instance)
     state.add(row)
-    counted = [element for element in row.elements if _is_counted(state, element)]
-    row.left = _numbers(counted)
+    state.written += CHARACTERS_OF_ELEMENT * len(row.elements)
+    _count(state, row, event)
     _rename_instance(state, instance, event)
     for element in row.elements:
         _rename_element(state, element, event)
         if element.waits is not NO_WAITS:
             _rename_waits(state, element, event, row)
-    row.joined = _numbers(counted)
     return row
 
 
@@ -78,18 +82,16 @@ def _has_ended(row: Job | UserTask | Subscription | Incident | DecisionInstance)
     return isinstance(row, DecisionInstance) or row.ended_at is not None
 
 
-def _is_counted(state: State, element: Element) -> bool:
-    """Whether the database has counted the element. It counts new rows in their last state."""
-    return element not in state.fresh
-
-
-def _numbers(elements: list[Element]) -> dict[Counted, int]:
-    numbers: dict[Counted, int] = {}
-    for element in elements:
-        id = "" if element is element.instance else element.element
-        key = element.instance.definition_key, id, element.type
-        numbers[key] = numbers.get(key, 0) + 1
-    return numbers
+def _count(state: State, row: Migration, event: InstanceMigrated) -> None:
+    """Count the elements that the database has counted before and after. It counts new rows in their last state."""
+    fresh, instance = state.fresh, row.instance
+    counted = Counter((one.element, one.type) for one in row.elements if one not in fresh and one is not instance)
+    for (id, type), number in counted.items():
+        row.left[row.former, id, type] = number
+        after = event.definition_key, event.ids.get(id, id), type
+        row.joined[after] = row.joined.get(after, 0) + number
+    if instance not in fresh:
+        row.left[row.former, "", instance.type] = row.joined[event.definition_key, "", instance.type] = 1
 
 
 def _rename_instance(state: State, instance: Instance, event: InstanceMigrated) -> None:
@@ -109,16 +111,27 @@ def _rename_instance(state: State, instance: Instance, event: InstanceMigrated) 
 
 
 def _rename_element(state: State, element: Element, event: InstanceMigrated) -> None:
-    ids = event.ids
-    state.edit(element)
+    ids, id = event.ids, element.element
+    after = ids.get(id, id)
+    if element.tokens or element.registered or element.occurrences or element.ad_hoc is not None:
+        _rename_inside(state, element, ids)
     element.node = MISSING
+    if after != id:
+        state.rename(element, "element", after)
+    if element is not element.instance and element.label != (label := event.labels.get(after)):
+        state.rename(element, "label", label)
+    if element.compensation is not None and element.compensation.only is not None:
+        only = ids.get(element.compensation.only, element.compensation.only)
+        state.rename(element, "compensation", msgspec.structs.replace(element.compensation, only=only))
+
+
+def _rename_inside(state: State, element: Element, ids: Ids) -> None:
+    """Rename what a scope has of its elements."""
+    state.edit(element)
     if element.registered:
         _rename_registrations(state, element.key, element.registered, ids)
         element.registered = _renamed_numbers(element.registered, ids)
-    element.element = ids.get(element.element, element.element)
-    if element is not element.instance:
-        element.label = event.labels.get(element.element)
-    if element.tokens:
+    if not any(isinstance(child, Instance) for child in element.children.values()):  # its tokens have process ids
         element.tokens = _renamed_numbers(element.tokens, ids)
     if element.occurrences:
         before = element.weight_of_occurrences()
@@ -127,9 +140,6 @@ def _rename_element(state: State, element: Element, event: InstanceMigrated) -> 
     if element.ad_hoc is not None and element.ad_hoc.pending:
         pending = tuple((_each(of_one, ids), variables) for of_one, variables in element.ad_hoc.pending)
         element.ad_hoc = msgspec.structs.replace(element.ad_hoc, pending=pending)
-    if element.compensation is not None and element.compensation.only is not None:
-        only = ids.get(element.compensation.only, element.compensation.only)
-        element.compensation = msgspec.structs.replace(element.compensation, only=only)
 
 
 def _renamed_numbers(numbers: Mapping[str, int], ids: Ids) -> dict[str, int]:
@@ -147,24 +157,23 @@ def _each(names: tuple[str, ...], ids: Ids) -> tuple[str, ...]:
 
 def _rename_waits(state: State, element: Element, event: InstanceMigrated, row: Migration) -> None:
     ids, waits = event.ids, element.waits
+    row.jobs += waits.jobs.values()
+    row.user_tasks += waits.user_tasks.values()
+    if not (waits.timers or waits.subscriptions or waits.incidents):  # a job alone is the common case
+        return
     for timer in waits.timers.values():
-        state.edit(timer)
-        timer.target = ids.get(timer.target, timer.target)
-        timer.definition, timer.process_id = event.definition_key, event.process_id
+        state.rename(timer, "target", ids.get(timer.target, timer.target))
+        state.rename(timer, "definition", event.definition_key)
+        state.rename(timer, "process_id", event.process_id)
     for subscription in waits.subscriptions.values():
-        state.edit(subscription)
-        subscription.target = ids.get(subscription.target, subscription.target)
-        subscription.interrupting = event.interrupting.get(subscription.target, subscription.interrupting)
+        state.rename(subscription, "target", ids.get(subscription.target, subscription.target))
+        interrupting = event.interrupting.get(subscription.target, subscription.interrupting)
+        state.rename(subscription, "interrupting", interrupting)
     for incident in waits.incidents.values():
-        argument = _renamed_argument(incident.stage, incident.argument, ids)
-        if argument != incident.argument:
-            state.edit(incident)
-            incident.argument = argument
+        state.rename(incident, "argument", _renamed_argument(incident.stage, incident.argument, ids))
     row.timers += waits.timers.values()
     row.subscriptions += waits.subscriptions.values()
     row.incidents += waits.incidents.values()
-    row.jobs += waits.jobs.values()
-    row.user_tasks += waits.user_tasks.values()
 
 
 def _renamed_argument(stage: str, argument: Any, ids: Ids) -> Any:

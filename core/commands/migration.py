@@ -82,6 +82,10 @@ def _too_large(plan: Plan, text: str) -> Reject:
     return Reject(RejectionCode.INVALID_STATE, checks.begin(plan.instance) + text)
 
 
+def _too_many(plan: Plan, most: int) -> Reject:
+    return _too_large(plan, f"it has more than {most} completed elements that can be compensated")
+
+
 def _check_changes(found: catching.Changes, plan: Plan) -> None:
     """One transaction saves all changes."""
     changes = sum(SEND_CHANGES if isinstance(effect, Send) else 1 for effect in found.effects)
@@ -118,25 +122,27 @@ def _violations_inside(plan: Plan, view: View) -> Iterator[Violation]:
     """
     pending = [(element.key, element.registered) for element in plan.elements if element.registered]
     most, known = view.tree_rules.max_whole_rows, 0
-    missing: Need | None = None
     while pending:
         scope, registered = pending.pop()
         known += sum(registered.values())
         if known > most:
-            raise _too_large(plan, f"it has more than {most} completed elements that can be compensated")
-        lacking = []
+            raise _too_many(plan, most)
         for name, number in registered.items():
             rows = view.state.registrations.group(scope, name).values()
             if len(rows) < number:
-                lacking.append((name, number - len(rows)))
+                _require_registrations(plan, view)
             for row in rows:
                 if row.registered:
                     yield from checks.of_registered_inside(name, list(row.registered), plan)
                     pending.append((row.activity, row.registered))
-        if lacking and missing is None:
-            missing = Need(NeedKind.REGISTRATIONS, (plan.instance.key, scope, tuple(lacking)))
-    if missing is not None:
-        raise NotLoaded(missing)
+
+
+def _require_registrations(plan: Plan, view: View) -> None:
+    """Have all completed activities of the instance loaded, unless there are more than an operation may load."""
+    most = view.tree_rules.max_whole_rows
+    if sum(row.instance is plan.instance for row in view.state.registrations.by_key.values()) > most:
+        raise _too_many(plan, most)
+    raise NotLoaded(Need(NeedKind.ALL_REGISTRATIONS, (plan.instance.key, most + 1)))
 
 
 # ---- message channels

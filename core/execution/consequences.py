@@ -131,7 +131,7 @@ def _retire(work: Work, definition_key: int) -> None:
 def _migrated(work: Work, row: Migration, _event: Event) -> None:
     """Joins may not have to wait for their tokens any more in the other model, or may wait for ever."""
     for element in row.elements:
-        if sum(element.tokens.values()) > element.live:
+        if element.tokens and sum(element.tokens.values()) > element.live:
             work.settle_queue.add(element.key)
     _retire(work, row.former)
 

@@ -9,7 +9,7 @@ from vivero.core.bpmn.model import JobDefinition, Node, Process, parts_of
 from vivero.core.migration.plan import Plan
 from vivero.core.records.effects import Violation
 from vivero.core.shared.jobs import EXECUTION_LISTENER, TASK_LISTENER
-from vivero.core.state.instance_tree import ACTIVATING, COMPLETING, TERMINATING, Element, Instance
+from vivero.core.state.instance_tree import ACTIVATED, ACTIVATING, COMPLETING, TERMINATING, Element, Instance, Job
 
 SUPPORTED = frozenset(
     {
@@ -21,7 +21,7 @@ SUPPORTED = frozenset(
 )
 """Types of elements that can be migrated while they are active."""
 JOINS = frozenset({"PARALLEL_GATEWAY", "INCLUSIVE_GATEWAY"})
-LISTENERS = (EXECUTION_LISTENER, TASK_LISTENER)
+LISTENERS = frozenset({EXECUTION_LISTENER, TASK_LISTENER})
 
 
 def begin(instance: Instance) -> str:
@@ -61,12 +61,13 @@ def violations(plan: Plan) -> Iterator[Violation]:
 
     There may be thousands of elements of one node, whose problems are the same.
     """
-    of_nodes: dict[str, str | None] = {}
+    of_nodes: dict[tuple[str, str | None], str | None] = {}
     for element in plan.elements:
-        id = element.element
-        if id not in of_nodes:
-            of_nodes[id] = next(_of_node(plan.node(element), plan.goal(element)), None)
-        found = of_nodes[id] or next(_of_element(element, plan), None)
+        id, scope = element.element, element.scope
+        place = id, None if scope is None or element is plan.instance else scope.element
+        if place not in of_nodes:
+            of_nodes[place] = next(_of_node(element, plan), None)
+        found = of_nodes[place] or (None if _rests(element) else next(_of_element(element, plan), None))
         if found is not None:
             yield Violation(begin(plan.instance) + found, id)
     for scope in plan.elements:
@@ -77,7 +78,9 @@ def violations(plan: Plan) -> Iterator[Violation]:
         yield Violation(begin(plan.instance) + text)
 
 
-def _of_node(node: Node, goal: Node | None) -> Iterator[str]:
+def _of_node(element: Element, plan: Plan) -> Iterator[str]:
+    """Problems of all elements of this node in the scope."""
+    node, goal = plan.node(element), plan.goal(element)
     if node.type not in SUPPORTED:
         yield _unsupported(node)
     if goal is None:
@@ -91,13 +94,22 @@ def _of_node(node: Node, goal: Node | None) -> Iterator[str]:
     yield from _other_loop(node, goal)
     if signature(node) != signature(goal) and node.type != "EVENT_SUB_PROCESS":
         yield _other_event(node, goal)
+    yield from _other_scope(element, goal, plan)
+
+
+def _rests(element: Element) -> bool:
+    """Whether the element is active, and no listener of it runs. Most elements are."""
+    return element.state is ACTIVATED and element.then is None and not _listening(element)
+
+
+def _listening(element: Element) -> list[Job]:
+    return [job for job in element.waits.jobs.values() if job.kind in LISTENERS]
 
 
 def _of_element(element: Element, plan: Plan) -> Iterator[str]:
-    node, goal = plan.node(element), plan.goal(element)
+    goal = plan.goal(element)
     if goal is not None:
-        yield from _other_scope(element, goal, plan)
-        yield from _midway(element, node, goal)
+        yield from _midway(element, plan.node(element), goal)
 
 
 def _unsupported(node: Node) -> str:
@@ -189,7 +201,7 @@ def event_type(node: Node) -> str:
 
 def _midway(element: Element, node: Node, goal: Node) -> Iterator[str]:
     """Problems of an element between two stages, and of one whose listener is not the same in the target."""
-    listening = [job for job in element.waits.jobs.values() if job.kind in LISTENERS]
+    listening = _listening(element)
     for job in listening:
         if _texts(node, job.listener_event) != _texts(goal, job.listener_event):
             yield (
@@ -277,27 +289,30 @@ def _flow_unmapped(flow: str, node: Node, goal: Node, after: str | None) -> str:
 
 def _of_registered(scope: Element, plan: Plan) -> Iterator[tuple[str, str]]:
     """Problems of completed activities that can be compensated. They must keep a handler."""
-    yield from _of_group(list(scope.registered), plan.ids.get(scope.element), plan)
+    yield from _of_group(list(scope.registered), scope.element, plan)
 
 
-def _of_group(names: Sequence[str], around: str | None, plan: Plan) -> Iterator[tuple[str, str]]:
+def _of_group(names: Sequence[str], scope: str, plan: Plan) -> Iterator[tuple[str, str]]:
+    """`scope`: the id of their flow scope. Inner instances of a loop have the id of their body."""
+    around = plan.ids.get(scope)
     goals = Counter(plan.ids.get(name) for name in names)
     for name in names:
         node, goal = plan.source.nodes[name], plan.target.nodes.get(plan.ids.get(name, ""))
         start = f"completed element with id '{name}' can be compensated, and "
         if goal is None:
             yield name, f"{start}no mapping instruction is defined for it."
-        elif goal.type != node.type or goal.scope != around:
+        elif goal.type != node.type or (goal.scope != around and name != scope):
             yield name, f"{start}the target element with id '{goal.id}' has another type or flow scope."
         elif node.compensated_by is not None and goal.compensated_by is None:
             yield name, f"{start}nothing compensates the target element with id '{goal.id}'."
         elif goals[goal.id] > 1:
-            yield name, f"{start}so can another one that is mapped to the same target element with id '{goal.id}'."
+            text = f"another one that can be, too, is mapped to the same target element with id '{goal.id}'."
+            yield name, start + text
 
 
 def of_registered_inside(name: str, registered: Sequence[str], plan: Plan) -> Iterator[Violation]:
     """Problems of what is registered inside of the completed activity `name`."""
-    for id, text in _of_group(registered, plan.ids.get(name), plan):
+    for id, text in _of_group(registered, name, plan):
         yield Violation(begin(plan.instance) + text, id)
 
 

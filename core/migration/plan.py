@@ -36,7 +36,7 @@ class Plan:
 def plan_of(
     instance: Instance, source: Process, target: Process, definition: Definition, given: Sequence[tuple[str, str]]
 ) -> Plan:
-    """The plan of these mappings. Process → process is implied, and so is what belongs to a mapped node."""
+    """The plan of these mappings, and of those that follow: process → process, and parts of mapped nodes."""
     ids = dict(given)
     ids[source.id] = target.id
     for before, after in implied(ids, source, target):

@@ -10,6 +10,7 @@ from vivero.core.state.message_channels import (
     MessageChannel,
     StartLock,
 )
+from vivero.core.state.migrations import Migration
 from vivero.core.state.registrations import Registration
 from vivero.core.state.state import State
 from vivero.core.state.subtrees import break_cycles
@@ -98,12 +99,11 @@ def _retain_parts(state: State) -> list[Part | LoopItems | LoopResult]:
     """Retain the parts that the batch changed, and those around them."""
     changed: dict[int, Part] = {}
     for row in state.dirty:
-        element: Element | None = row.place()
-        part = None if element is None else element.part
-        while part is not None and part.key not in changed:
-            changed[part.key] = part
-            scope = part.head.scope
-            part = None if scope is None else scope.part
+        if type(row) is Migration:
+            for element in row.elements:
+                _note_part(element, changed)
+        else:
+            _note_part(row.place(), changed)
     for key, part in changed.items():
         part.commits_under_way += 1
         if state.parts.pop(key, None) is not None:
@@ -111,6 +111,14 @@ def _retain_parts(state: State) -> list[Part | LoopItems | LoopResult]:
     state.ended.update(state.ended_parts)
     state.ended_parts.clear()
     return [*changed.values(), *(row for row in state.dirty if isinstance(row, _LOOP_ROWS))]
+
+
+def _note_part(element: Element | None, changed: dict[int, Part]) -> None:
+    part = None if element is None else element.part
+    while part is not None and part.key not in changed:
+        changed[part.key] = part
+        scope = part.head.scope
+        part = None if scope is None else scope.part
 
 
 def _retain_registrations(state: State) -> list[Registration]:

@@ -101,9 +101,9 @@ class State:
         """Rows that the command changed → what they were before, and whether they were dirty; None for a new row."""
         self.links: list[tuple[dict[Any, Any], Any, Any]] = []
         """Changes of dictionaries: (dictionary, key, former value)."""
+        self.renames: list[tuple[Row, str, Any]] = []  # (row, field, former value): see `rename`
         self.first_key = self.next_key
-        self.row_counts: dict[Part, int] = {}
-        """Parts whose number of rows the command changed → the former number."""
+        self.row_counts: dict[Part, int] = {}  # parts whose number of rows the command changed → the former number
         self.added_weight = 0
         """Bytes by which the command changed the weight of all trees."""
         self.variable_changes: list[tuple[Element, str, bool]] = []
@@ -141,6 +141,13 @@ class State:
         """Mark a new row dirty."""
         self.images[row] = self.dirty[row] = None
         self.fresh.add(row)
+
+    def rename(self, row: Row, field: str, value: Any) -> None:
+        """Set a field that a `Migration` saves. The row itself is not saved for it: there may be many thousands, whose
+        images would take most of the time of a migration.
+        """
+        self.renames.append((row, field, getattr(row, field)))
+        setattr(row, field, value)
 
     def link(self, where: dict[Any, Any], key: Any, value: Any) -> None:
         """Set an entry of a dictionary that links rows."""
@@ -192,6 +199,8 @@ class State:
         self.variable_changes.clear()
         self.images.clear()
         self.links.clear()
+        if self.renames:
+            self.renames.clear()
         self.first_key = self.next_key
         self.added_weight = 0
         if self.row_counts:

@@ -52,5 +52,6 @@ def of_instance(instance: Instance) -> Iterator[Element]:
     pending: list[Element] = [instance]
     while pending:
         current = pending.pop()
-        pending.extend(child for child in current.children.values() if not isinstance(child, Instance))
+        if current.children:  # most elements have none
+            pending.extend(child for child in current.children.values() if not isinstance(child, Instance))
         yield current

@@ -115,6 +115,14 @@ async def load_past(reader: Connection, elements: Iterable[Element]) -> None:
         handler.past = past_scopes([(key, seen[key]) for key in handler.compensation.seen], handler.scope)
 
 
+async def load_whole(reader: Connection, state: State, instance: int, most: int) -> None:
+    """Load those of an instance, for a migration: at most so many. Rows in memory are newer, and stay."""
+    loaded = _add(state, (await reader.execute(_sql["of_instances"], ([instance], most))).rows)
+    for scope, element in {(row.scope, row.element) for row in loaded}:
+        state.registrations.sort(scope, element)
+    await load_variables(reader, loaded)
+
+
 async def load_all(reader: Connection, state: State, most: int) -> list[Registration]:
     """Load all of the instances in memory, for a snapshot: at most so many, without variables."""
     instances = sorted(element.key for element in state.elements.values() if isinstance(element, Instance))

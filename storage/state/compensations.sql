@@ -17,7 +17,7 @@ CROSS JOIN LATERAL (
 ORDER BY c.compensation_key DESC;
 
 -- name: of_instances
--- All of a tree, for its snapshot.
+-- All of a tree, for its snapshot, or of an instance, for its migration.
 SELECT compensation_key, process_instance_key, scope_key, element_instance_key, element_id, is_scope, handler, registered::text,
     running
 FROM compensations WHERE process_instance_key = ANY ($1::bigint[]) ORDER BY compensation_key LIMIT $2;

@@ -95,6 +95,8 @@ async def fill(reader: Connection, state: State, needs: Iterable[Need]) -> Loade
         await pages.results(reader, state, plan.results)
     if plan.registrations or plan.latest_registrations:
         await compensations.load(reader, state, plan.registrations, plan.latest_registrations)
+    for instance, most in plan.all_registrations:
+        await compensations.load_whole(reader, state, instance, most)
     return loaded._replace(found=plan.found, looked_up=plan.looked_up)
 
 

@@ -79,6 +79,7 @@ class LoadPlan:
         self.whole: set[int] = set()
         self.registrations: set[int] = set()
         self.latest_registrations: set[Latest] = set()
+        self.all_registrations: set[tuple[int, int]] = set()
         self.found = self.looked_up = 0
         known: dict[NeedKind, tuple[set[Any], Any]] = {
             NeedKind.JOB: (self.jobs, state.jobs),
@@ -107,18 +108,22 @@ class LoadPlan:
             NeedKind.WHOLE: (self.whole, ()),
             NeedKind.REGISTRATION: (self.registrations, state.registrations.by_key),
             NeedKind.REGISTRATIONS: (self.latest_registrations, ()),
+            NeedKind.ALL_REGISTRATIONS: (self.all_registrations, ()),
         }
-        lowest, beyond = keys_of(state.partition)
+        own = keys_of(state.partition)
         for need in needs:
             if need.kind in known:
-                asked, present = known[need.kind]
-                if need.key not in present or is_foreign(need, present[need.key]):
-                    if need.kind not in OF_TREES:
-                        asked.add(need.key)
-                    elif lowest < need.key < beyond:  # others have their own trees
-                        self.looked_up += 1
-                        asked.add(need.key)
-                elif need.kind in OF_TREES:
-                    self.found += 1
-                    if not _only_ends(need, present[need.key]):
-                        self.variables.update(pages.lazy_parts(present[need.key]))
+                self._ask_for(need, *known[need.kind], own)
+
+    def _ask_for(self, need: Need, asked: set[Any], present: Any, own: tuple[int, int]) -> None:
+        """Add the key of a need to those to ask for, unless it is `present`. `own`: the keys between them are ours."""
+        if need.key not in present or is_foreign(need, present[need.key]):
+            if need.kind not in OF_TREES:
+                asked.add(need.key)
+            elif own[0] < need.key < own[1]:  # others have their own trees
+                self.looked_up += 1
+                asked.add(need.key)
+        elif need.kind in OF_TREES:
+            self.found += 1
+            if not _only_ends(need, present[need.key]):
+                self.variables.update(pages.lazy_parts(present[need.key]))

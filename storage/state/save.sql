@@ -62,13 +62,15 @@ FROM json_to_recordset($1) AS x(key bigint, state text, ended_at bigint, tokens 
 WHERE t.process_instance_key = x.key;
 
 -- name: migrated_instances
--- A migration gives an instance another definition. It rewrites the entries of all indexes, and is rare.
+-- A migration gives an instance another definition. It rewrites the entries of all indexes, and is rare. Rows with the same
+-- new owners share a document: reading a document for each would be a large part of what a long loop costs.
 UPDATE process_instances t
 SET process_definition_key = x.definition, process_id = x.process_id, process_version = x.number, version_tag = x.version_tag,
     process_name = x.name, start = x.start, terminate_after = x.terminate_after
-FROM json_to_recordset($1) AS x(key bigint, definition bigint, process_id text, number int, version_tag text, name text,
-    start json, terminate_after text[])
-WHERE t.process_instance_key = x.key;
+FROM json_to_recordset($1) AS x(keys bigint[], definition bigint, process_id text, number int, version_tag text, name text,
+    start json, terminate_after text[]),
+    unnest(x.keys) AS k(key)
+WHERE t.process_instance_key = k.key;
 
 -- name: new_elements
 -- Most elements begin and end in one batch (events, gateways): one insert, no update.
@@ -104,8 +106,9 @@ WHERE t.element_instance_key = x.key;
 UPDATE element_instances t
 SET process_definition_key = x.definition, process_id = x.process_id, element_id = x.element, element_name = x.name,
     compensation = x.compensation
-FROM json_to_recordset($1) AS x(key bigint, definition bigint, process_id text, element text, name text, compensation json)
-WHERE t.element_instance_key = x.key;
+FROM json_to_recordset($1) AS x(keys bigint[], definition bigint, process_id text, element text, name text, compensation json),
+    unnest(x.keys) AS k(key)
+WHERE t.element_instance_key = k.key;
 
 -- name: ended_elements
 -- Bulk end: elements that end identically, such as the inner instances of a long loop. It sets what `elements` sets, without
@@ -229,8 +232,9 @@ FROM changed WHERE state IN ('COMPLETED', 'FAILED', 'ERROR_THROWN') AND new_leas
 -- Leases stay: they belong to activation.
 UPDATE jobs t
 SET process_definition_key = x.definition, process_id = x.process_id, process_version = x.number, element_id = x.element_id
-FROM json_to_recordset($1) AS x(key bigint, definition bigint, process_id text, number int, element_id text)
-WHERE t.job_key = x.key;
+FROM json_to_recordset($1) AS x(keys bigint[], definition bigint, process_id text, number int, element_id text),
+    unnest(x.keys) AS k(key)
+WHERE t.job_key = k.key;
 
 -- name: ended_jobs
 -- Bulk end: jobs that end identically. It sets what `jobs` sets, without documents.
@@ -271,8 +275,9 @@ UPDATE timers SET target_element_id = timer_key::text WHERE timer_key = ANY ($1:
 -- name: migrated_timers
 -- Due dates and repetitions stay.
 UPDATE timers t SET process_definition_key = x.definition, process_id = x.process_id, target_element_id = x.target
-FROM json_to_recordset($1) AS x(key bigint, definition bigint, process_id text, target text)
-WHERE t.timer_key = x.key;
+FROM json_to_recordset($1) AS x(keys bigint[], definition bigint, process_id text, target text),
+    unnest(x.keys) AS k(key)
+WHERE t.timer_key = k.key;
 
 -- name: new_timers
 -- By key: of several occurrences in one batch, only the last is pending.
@@ -316,9 +321,10 @@ WHERE t.user_task_key = x.key;
 UPDATE user_tasks t
 SET process_definition_key = x.definition, process_id = x.process_id, process_version = x.number,
     process_name = x.process_name, element_id = x.element_id, name = x.name
-FROM json_to_recordset($1) AS x(key bigint, definition bigint, process_id text, number int, process_name text, element_id text,
-    name text)
-WHERE t.user_task_key = x.key;
+FROM json_to_recordset($1) AS x(keys bigint[], definition bigint, process_id text, number int, process_name text, element_id text,
+    name text),
+    unnest(x.keys) AS k(key)
+WHERE t.user_task_key = k.key;
 
 -- name: ended_user_tasks
 -- Bulk end: user tasks that end identically. It sets what `user_tasks` sets, without documents.
@@ -347,8 +353,9 @@ WHERE t.incident_key = x.key;
 -- The argument of the failed stage may name an element.
 UPDATE incidents t
 SET process_definition_key = x.definition, process_id = x.process_id, element_id = x.element_id, argument = x.argument
-FROM json_to_recordset($1) AS x(key bigint, definition bigint, process_id text, element_id text, argument json)
-WHERE t.incident_key = x.key;
+FROM json_to_recordset($1) AS x(keys bigint[], definition bigint, process_id text, element_id text, argument json),
+    unnest(x.keys) AS k(key)
+WHERE t.incident_key = k.key;
 
 -- name: new_deployments
 -- Kept for the audit trail. Definitions refer to their deployment.
@@ -448,9 +455,10 @@ WHERE t.subscription_key = x.key;
 UPDATE subscriptions t
 SET process_definition_key = x.definition, process_id = x.process_id, process_name = x.process_name,
     process_version = x.number, target_element_id = x.target, interrupting = x.interrupting
-FROM json_to_recordset($1) AS x(key bigint, definition bigint, process_id text, process_name text, number int, target text,
-    interrupting boolean)
-WHERE t.subscription_key = x.key;
+FROM json_to_recordset($1) AS x(keys bigint[], definition bigint, process_id text, process_name text, number int, target text,
+    interrupting boolean),
+    unnest(x.keys) AS k(key)
+WHERE t.subscription_key = k.key;
 
 -- name: new_start_subscriptions
 -- For the latest versions only.

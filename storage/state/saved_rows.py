@@ -145,7 +145,7 @@ def _migrated(rows: list[Migration]) -> Iterator[tuple[Statement, Params]]:
     for name, documents in documents_of(rows):
         yield _sql[name], (_encode(documents),)
         if name == "migrated_timers":
-            yield _sql["parted_timers"], ([document["key"] for document in documents],)
+            yield _sql["parted_timers"], ([key for document in documents for key in document["keys"]],)
 
 
 def _paged_items(row: LoopItems) -> Call:

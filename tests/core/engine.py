@@ -20,6 +20,7 @@ from vivero.core.records.user_tasks import CompleteUserTask
 from vivero.core.replay import Recorded, replay
 from vivero.core.state.instance_tree import NO_WAITS, Instance
 from vivero.core.state.message_channels import MessageChannel
+from vivero.core.state.migrations import Migration
 from vivero.core.state.rows import Row
 from vivero.core.state.state import State
 from vivero.core.trace import Trace
@@ -221,11 +222,19 @@ def keep_rows(state, rows=None):
     rows, saved = {} if rows is None else rows, state.begin_batch
 
     def keep():
-        rows.update(documents(state.dirty))
+        rows.update(documents(saved_rows(state.dirty)))
         saved()
 
     state.begin_batch = keep
     return rows
+
+
+def saved_rows(dirty):
+    """The rows of a batch, with those that a migration saves: their owners alone have changed."""
+    for row in dirty:
+        yield row
+        if isinstance(row, Migration):
+            yield from (*row.elements, *row.jobs, *row.user_tasks, *row.timers, *row.subscriptions, *row.incidents)
 
 
 def keep_ended(state, ended):

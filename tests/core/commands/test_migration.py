@@ -5,7 +5,7 @@ import pytest
 from tests.core import message_models as messages
 from tests.core.ad_hoc_models import activate, tools
 from tests.core.compensation_models import T, done, in_line
-from tests.core.engine import rebuilt, snapshot
+from tests.core.engine import apply_by, explode, rebuilt, snapshot
 from tests.core.event_models import LIMITS, boundary, call, catch, inc, loop, model, on, script
 from tests.core.listener_models import listening
 from tests.core.migration_models import Migrating
@@ -15,8 +15,11 @@ from vivero.core.execution.step import StepLimits
 from vivero.core.records.catalogue import DeleteResource
 from vivero.core.records.instances import CreateInstance
 from vivero.core.records.migrations import MigrateInstance
-from vivero.core.records.timers import FireTimer, TriggerTimer
+from vivero.core.records.timers import FireTimer, TimerCanceled, TriggerTimer
 from vivero.core.records.user_tasks import AssignUserTask, CompleteUserTask
+from vivero.core.state.instance_tree import Element, Job
+from vivero.core.state.migrations import Migration
+from vivero.storage.state.migrated_rows import documents_of
 
 TOLD = '<messageEventDefinition messageRef="m"/>'
 
@@ -393,6 +396,16 @@ def test_a_called_instance_is_migrated_by_itself():
     assert engine.jobs == ["z"]
 
 
+def test_a_call_activity_with_the_id_of_the_process_that_it_calls():
+    """The tokens of a call activity have the id of the process, which no mapping of elements is about."""
+    child = line(task("c"), id="child")
+    engine = Migrating(line(call("child", "child")), line(call("b", "child"), task("z")), beside=[child])
+    engine.go("child:b")
+    assert engine.element("b").tokens == {"child": 1}
+    engine.complete("c")
+    assert engine.jobs == ["z"]
+
+
 # ---- incidents, listeners, compensation
 
 
@@ -440,6 +453,27 @@ def test_completed_activities_are_compensated_by_the_new_handlers():
     engine.complete("b")
     assert engine.jobs == ["undo"]
     engine.complete("undo")
+    assert engine.state_of(engine.key) == "COMPLETED"
+
+
+@pytest.mark.parametrize("left", [0, 1], ids=["completed", "active"])
+def test_completed_inner_instances_of_a_loop(left):
+    """Inner instances have the id of their loop."""
+
+    def looped(first, second, handler):
+        inside = sub(f"m{first}", start("i"), done(first, task(handler)), end("j"), f"i > {first} > j")
+        return in_line(loop(inside, "=items"), task(second), T)
+
+    engine = Migrating(looped("a", "b", "u"), looped("x", "y", "w"), items=[1, 2])
+    for _ in range(2 - left):
+        engine.complete("a")
+    engine.go("ma:mx", "a:x", *(["b:y"] if not left else []))
+    for _ in range(left):
+        engine.complete("x")
+    engine.complete("y")
+    for _ in range(2):
+        assert engine.jobs == ["w"], "one after the other"
+        engine.complete("w")
     assert engine.state_of(engine.key) == "COMPLETED"
 
 
@@ -517,6 +551,45 @@ def test_there_and_back_is_where_it_was(limits):
     after = snapshot(engine.state)
     after["catalogue"] = [row for row in after["catalogue"] if row.get("running") != 0]
     assert after == before
+
+
+def test_a_failure_behind_the_renaming_takes_it_back(monkeypatch):
+    engine = everything()
+    before = owners(engine)
+    apply_by(monkeypatch, TimerCanceled, explode)
+    handled = engine.migrate(*(mapping for mapping in THERE if mapping != "late:late9"))
+    assert handled.rejection is not None
+    assert handled.rejection.code == "PROCESSING_ERROR"
+    assert owners(engine) == before
+    assert {element.element for element in engine.state.elements.values()} == {"p", *"sabcex"}
+
+
+def owners(engine):
+    """The fields that a migration renames."""
+    state = engine.state
+    elements = {one.key: (one.element, one.label, one.tokens) for one in state.elements.values()}
+    timers = {one.key: (one.target, one.definition, one.process_id) for one in state.timers.values()}
+    subscriptions = {one.key: (one.target, one.interrupting) for one in state.subscriptions.values()}
+    return elements, timers, subscriptions
+
+
+def test_elements_whose_owners_alone_change_are_saved_together():
+    def looped(id):
+        return line(loop(task(id), "=items", item="i"))
+
+    engine = Migrating(looped("a"), looped("b"), items=list(range(6)))
+    dirty, keep = [], engine.state.begin_batch
+
+    def kept():
+        dirty.extend(engine.state.dirty)
+        keep()
+
+    engine.state.begin_batch = kept
+    engine.go("a:b")
+    assert len([row for row in dirty if isinstance(row, Element | Job)]) <= 3, "the process, the body, the tree's root"
+    (migration,) = [row for row in dirty if isinstance(row, Migration)]
+    documents = {name: [len(one["keys"]) for one in some] for name, some in documents_of([migration])}
+    assert documents == {"migrated_instances": [1], "migrated_elements": [7], "migrated_jobs": [6]}
 
 
 def test_the_events_alone_give_the_same_rows_and_go_on():

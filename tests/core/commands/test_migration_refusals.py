@@ -306,6 +306,16 @@ def test_a_tree_that_is_too_large():
     assert "has 8 live elements, and at most 5 are allowed" in engine.refused("a")[1]
 
 
+def test_too_many_completed_activities():
+    """The elements that live are few."""
+    inner = sub("m", start("i"), done("a"), end("j"), "i > a > j")
+    source = in_line(loop(inner, "=items"), task("b"))
+    engine = Migrating(source, source, limits=StepLimits(max_whole_rows=5), items=list(range(3)))
+    for _ in range(3):
+        engine.complete("a")
+    assert "it has more than 5 completed elements that can be compensated" in engine.refused("b", "m", "a")[1]
+
+
 def test_a_runtime_instruction_that_would_never_end_it():
     engine = Migrating(line(task("a"), task("b")), line(task("a"), task("c")))
     handled = engine.run(CreateInstance(definition_key=engine.source, terminate_after=("b",)))
