@@ -285,13 +285,18 @@ class Transaction:
 
 @dataclass(frozen=True, slots=True)
 class CalledElement:
-    """`zeebe:calledElement`. `binding`: "latest", "deployment" or "versionTag"."""
+    """`zeebe:calledElement`. `binding`: "latest", "deployment" or "versionTag".
+
+    `business_id`: that of the called instance, unless it inherits its caller's; None for none.
+    """
 
     process_id: Expression
     binding: str = "latest"
     version_tag: str | None = None
     all_parent_variables: bool = True
     all_child_variables: bool = True
+    inherits_business_id: bool = True
+    business_id: Expression | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,6 +8,7 @@ with a version tag.
 from __future__ import annotations
 
 from vivero.core.bpmn.model import CalledElement
+from vivero.core.bpmn.reading.text_limits import BUSINESS_ID_CHARACTERS
 from vivero.core.records.effects import Effects, Fail, IncidentType
 from vivero.core.records.instances import InstanceCreated, VariableSet
 from vivero.core.rules import MAX_STAGE_CHARACTERS
@@ -37,7 +38,7 @@ def activate(call: Element, view: View) -> Effects:
             f"Expected process with BPMN process id '{process_id}' to have a none start event, "
             "but there is no such event.",
         )
-    key = view.key()
+    key, business_id = view.key(), _business_id(call, called, view)
     yield InstanceCreated(
         key,
         definition.key,
@@ -46,7 +47,7 @@ def activate(call: Element, view: View) -> Effects:
         definition.version_tag,
         definition.name,
         call.instance.tenant,
-        call.instance.business_id,
+        business_id,
         call.instance.tags,
         call.key,
     )
@@ -74,6 +75,22 @@ def _called(call: Element, view: View) -> CalledElement:
     called = view.node(call).called
     assert called is not None, f"the parser rejects call activities without a called element: {call.element}"
     return called
+
+
+def _business_id(call: Element, called: CalledElement, view: View) -> str | None:
+    """The business id of the called instance. Raises Fail if an expression gives none that is possible."""
+    if called.inherits_business_id:
+        return call.instance.business_id
+    if called.business_id is None:
+        return None
+    business_id = view.expressions.text(called.business_id, call)
+    if not 0 < len(business_id) <= BUSINESS_ID_CHARACTERS:
+        raise Fail(
+            IncidentType.EXTRACT_VALUE_ERROR,
+            f"Expected the business id of the called process to have 1 to {BUSINESS_ID_CHARACTERS} characters, but "
+            f"'{called.business_id.text}' has {len(business_id)}.",
+        )
+    return business_id
 
 
 def _definition(call: Element, called: CalledElement, process_id: str, view: View) -> Definition:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from vivero.core.bpmn.model import CalledDecision, CalledElement, Script
 from vivero.core.bpmn.reading.extensions import Extensions
 from vivero.core.bpmn.reading.report import Report, quote
+from vivero.core.bpmn.reading.text_limits import BUSINESS_ID_CHARACTERS
 from vivero.core.bpmn.reading.values import feel, flag, is_expression, text_or_expression, variable_name
 from vivero.core.bpmn.reading.xml import Element
 from vivero.core.feel import Expression
@@ -20,8 +21,6 @@ def called_element(activity: Element, extensions: Extensions, report: Report) ->
     if given is None:
         report.add_problem(activity, "needs a zeebe:calledElement with the id of the process")
         return None
-    if given.get("businessId"):
-        report.add_problem(activity, "zeebe:calledElement: a businessId is not executable yet", at=given)
     binding, version_tag = binding_of(activity, given, report)
     process_id = _called_process(activity, given, report)
     if process_id is None:
@@ -32,7 +31,19 @@ def called_element(activity: Element, extensions: Extensions, report: Report) ->
         version_tag=version_tag,
         all_parent_variables=flag(given, "propagateAllParentVariables", report, default=True, owner=activity),
         all_child_variables=flag(given, "propagateAllChildVariables", report, default=True, owner=activity),
+        inherits_business_id=given.get("businessId") is None,
+        business_id=_business_id(activity, given, report),
     )
+
+
+def _business_id(activity: Element, given: Element, report: Report) -> Expression | None:
+    """`businessId`: a value or an expression. An empty one means none; without the attribute it is inherited."""
+    text = given.get("businessId", "").strip()
+    if not is_expression(text) and len(text) > BUSINESS_ID_CHARACTERS:
+        most = f"at most {BUSINESS_ID_CHARACTERS} are possible"
+        report.add_problem(activity, f"businessId: it has {len(text)} characters, and {most}", at=given)
+        return None
+    return text_or_expression(text, "businessId", activity, report, at=given) if text else None
 
 
 def _called_process(activity: Element, given: Element, report: Report) -> Expression | None:

@@ -273,9 +273,19 @@ REFUSED = {
         activity("callActivity", "<zeebe:calledElement processId='a' processIdExpression='=b' />"),
         [("x", 4, "processId and processIdExpression: one of them is too much")],
     ),
-    "call with a business id": (
-        activity("callActivity", "<zeebe:calledElement processId='a' businessId='=b' />"),
-        [("x", 4, "zeebe:calledElement: a businessId is not executable yet")],
+    "call with a business id that is too long": (
+        activity("callActivity", f"<zeebe:calledElement processId='a' businessId='{257 * 'b'}' />"),
+        [("x", 4, "businessId: it has 257 characters, and at most 256 are possible")],
+    ),
+    "call with a business id that is no expression": (
+        activity("callActivity", "<zeebe:calledElement processId='a' businessId='=b +' />"),
+        [
+            (
+                "x",
+                4,
+                "businessId: 'b +' is not valid FEEL: line 1, column 4: expected an expression but found end of input",
+            )
+        ],
     ),
     "call with an unknown binding": (
         activity("callActivity", "<zeebe:calledElement processId='a' bindingType='newest' />"),

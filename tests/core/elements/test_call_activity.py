@@ -4,8 +4,8 @@ import time
 
 import pytest
 
-from tests.core.engine import Engine
-from tests.core.event_models import LIMITS, boundary, call, ended, error, model, run, script, states
+from tests.core.engine import Engine, raw
+from tests.core.event_models import LIMITS, boundary, call, ended, error, loop, model, run, script, states
 from tests.core.models import end, file, process_element, start, sub, task
 from vivero.core.elements import call_activity
 from vivero.core.records.instances import CancelInstance, CreateInstance
@@ -47,6 +47,39 @@ def test_business_id_and_tags_are_inherited(engine):
     engine.run(CreateInstance("p", business_id="order-7", tags=("red",)))
     child = instance_of(engine, "c")
     assert (child["business_id"], child["tags"]) == ("order-7", ("red",))
+
+
+@pytest.mark.parametrize(
+    ("given", "expected"),
+    [("", None), (" ", None), ("monthly", "monthly"), ("007", "007"), ("=id", "mine"), ("=i", 256 * "i")],
+)
+def test_a_call_chooses_the_business_id(engine, given, expected):
+    engine.deploy(CHILD, calling(businessId=given))
+    engine.run(CreateInstance("p", business_id="order-7", variables=raw({"id": "mine", "i": 256 * "i"})))
+    assert instance_of(engine, "c")["business_id"] == expected
+    assert engine.job("work").business_id == expected
+
+
+@pytest.mark.parametrize(
+    ("value", "said"),
+    [("", "but 'id' has 0"), (257 * "i", "but 'id' has 257"), (None, "was 'NULL'"), (7, "was 'NUMBER'")],
+)
+def test_a_business_id_that_is_not_possible_is_an_incident(engine, value, said):
+    engine.deploy(CHILD, calling(businessId="=id"))
+    key = engine.run(
+        CreateInstance("p", business_id="order-7", variables=raw({"id": value}))
+    ).response.process_instance_key
+    ((element, type_, message),) = engine.incidents
+    assert (element, type_, said in message) == ("x", "EXTRACT_VALUE_ERROR", True), message
+    engine.set(key, id="mine")
+    engine.resolve()
+    assert instance_of(engine, "c")["business_id"] == "mine"
+
+
+def test_each_call_of_a_loop_has_its_own_business_id(engine):
+    engine.deploy(CHILD, model(start(), loop(call("x", "c", businessId="=item"), '=["a", "b"]', "item"), "start > x"))
+    engine.start()
+    assert sorted(job.business_id for job in engine.state.jobs.values()) == ["a", "b"]
 
 
 def test_cancel_of_the_root_ends_the_called_process(engine):
