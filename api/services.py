@@ -30,6 +30,7 @@ from vivero.engine.appender.calls import Append, PendingCommand
 from vivero.engine.compute.pool import ComputePool
 from vivero.engine.connectors.secrets import UsedSecrets
 from vivero.engine.connectors.webhook_registry import WebhookRegistry
+from vivero.engine.dry_runs.dry_runs import DryRuns
 from vivero.engine.outcomes.replies import OutcomeRegistry, Replies, Reply
 from vivero.engine.outcomes.waiters import InstanceEnd
 from vivero.engine.retention.archive.archive import Archive
@@ -129,6 +130,8 @@ class CommandServices:
     """The bytes of large bodies whose commands are on their way through the log."""
     evaluations: EvaluationTurns = field(default_factory=EvaluationTurns)
     """The expensive evaluations of decisions that are on their way through the log."""
+    dry_runs: DryRuns = field(default_factory=DryRuns)
+    """The trials of commands that change nothing."""
     replies: ReplyPool = field(default_factory=ReplyPool)
     """The memory channels of requests that wait for outcomes."""
     deadlines: Deadlines = field(default_factory=Deadlines)

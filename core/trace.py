@@ -91,12 +91,15 @@ class Trace:
             return "-"
         return self._names.get(key) or f"#{key & ((1 << PARTITION_SHIFT) - 1)}"
 
+    def learn(self, key: int, name: str) -> None:
+        """Name the row with a key, unless the trace has a name for it. Another row may have the same name."""
+        if key not in self._names:
+            self._names[key] = self._unique(name)
+
     def _learn(self, event: Event) -> None:
         naming = _NAMES.get(type(event))
         if naming is not None:
-            key, name = naming(self, event)
-            if key not in self._names:
-                self._names[key] = self._unique(name)
+            self.learn(*naming(self, event))
 
     def _unique(self, name: str) -> str:
         count = self._seen[name] = self._seen.get(name, 0) + 1

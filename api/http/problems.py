@@ -126,8 +126,8 @@ def not_found(what: str, key: int | str, *, by: str = "key") -> Problem:
     return Problem(404, "NOT_FOUND", f"{what} with {by} '{key}' not found")
 
 
-def rejected(command: Command, rejection: Rejection, position: int) -> Problem:
-    """The problem for a command that the engine rejected."""
+def rejected(command: Command, rejection: Rejection, position: int | None = None) -> Problem:
+    """The problem for a command that the engine rejected. `position` None: it was a dry run."""
     status, title = REJECTIONS[rejection.code]
     if isinstance(command, ChangeIfMatch):
         command = change_of(command)

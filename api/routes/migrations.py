@@ -9,7 +9,7 @@ import msgspec
 
 from vivero.api.access.needs import READ_INSTANCE
 from vivero.api.access.scopes import require_process
-from vivero.api.commands import submission
+from vivero.api.commands.dry_runs import submit_or_try
 from vivero.api.computing import migration_plans as plans
 from vivero.api.computing.migration_plans import Outlined, Source
 from vivero.api.computing.turns import computed
@@ -78,7 +78,7 @@ async def migrate(request: Request, services: Services) -> Response:
     body = decode(request, _decoder, services.settings)
     plan = plan_of(body)
     check_reference(body.operation_reference)
-    return await submission.command(request, services, MigrateInstance(key, plan.target, plan.mappings), key)
+    return await submit_or_try(request, services, MigrateInstance(key, plan.target, plan.mappings), key)
 
 
 async def migrate_by_filter(request: Request, services: Services) -> Response:

@@ -8,7 +8,7 @@ from typing import Any, Literal
 
 import msgspec
 
-from vivero.api.commands import submission
+from vivero.api.commands.dry_runs import submit_or_try
 from vivero.api.http.decoding import (
     Body,
     Int64,
@@ -108,7 +108,7 @@ async def modify(request: Request, services: Services) -> Response:
     key = request.key("processInstanceKey")
     body = decode_optional(request, _decoder, services.settings)
     check_reference(body.operation_reference)
-    return await submission.command(request, services, command_of(key, body, services), key)
+    return await submit_or_try(request, services, command_of(key, body, services), key)
 
 
 async def modify_by_filter(request: Request, services: Services) -> Response:

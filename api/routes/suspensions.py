@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from vivero.api.commands import submission
+from vivero.api.commands.dry_runs import submit_or_try
 from vivero.api.http.decoding import Body, Int64, Violations, check_reference, decode_optional, decoder
 from vivero.api.http.request import Request
 from vivero.api.http.response import Response
@@ -42,7 +42,7 @@ async def suspend(request: Request, services: Services) -> Response:
         found.check()
         request.note = body.reason
     command = SuspendInstance(key, body.include_called or False, body.reason)
-    return await submission.command(request, services, command, key)
+    return await submit_or_try(request, services, command, key)
 
 
 async def resume(request: Request, services: Services) -> Response:
@@ -50,4 +50,4 @@ async def resume(request: Request, services: Services) -> Response:
     key = request.key("processInstanceKey")
     body = decode_optional(request, _resumption_decoder, services.settings)
     check_reference(body.operation_reference)
-    return await submission.command(request, services, ResumeInstance(key, body.include_called or False), key)
+    return await submit_or_try(request, services, ResumeInstance(key, body.include_called or False), key)

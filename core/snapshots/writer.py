@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Generator, Iterable, Iterator, Mapping
 from operator import attrgetter
 from typing import Any
 
@@ -26,7 +26,22 @@ from vivero.core.state.subtrees import descendants
 _by_key = attrgetter("key")
 
 
-def snapshot_of(
+ROWS_A_STEP = 500
+"""Rows that one step of `snapshot_in_steps` writes: about 5 ms."""
+
+
+def snapshot_of(root: Instance, catalogue: Catalogue, **more: Any) -> Snapshot:
+    """The snapshot of a live tree at once. `more`: as of `snapshot_in_steps`."""
+    steps = snapshot_in_steps(root, catalogue, **more)
+    while True:
+        try:
+            next(steps)
+        except StopIteration as end:
+            snapshot: Snapshot = end.value
+            return snapshot
+
+
+def snapshot_in_steps(
     root: Instance,
     catalogue: Catalogue,
     *,
@@ -35,9 +50,10 @@ def snapshot_of(
     next_key: int | None = None,
     channels: Iterable[MessageChannel] = (),
     registrations: Iterable[Registration] = (),
-) -> Snapshot:
+) -> Generator[None, None, Snapshot]:
     """The snapshot of a live tree that is in memory as a whole, with the buffered messages of `channels`.
 
+    It is the value of the generator, which yields after each step, so that others can have a turn.
     `registrations`: the completed activities of the tree that can be compensated.
     `at`: epoch ms. Without `next_key` it follows the largest key of the tree.
     """
@@ -46,6 +62,13 @@ def snapshot_of(
     rows = _Rows(elements)
     if next_key is None:
         next_key = max((row.key for row in (*rows, *registrations)), default=root.key) + 1
+    tables: dict[str, tuple[Any, ...]] = {}
+    for name, entry, of_table in rows.tables():
+        made = list[Any]()
+        for first in range(0, len(of_table), ROWS_A_STEP):
+            made += map(entry, of_table[first : first + ROWS_A_STEP])
+            yield
+        tables[name] = tuple(made)
     return Snapshot(
         format=FORMAT,
         version=version,
@@ -54,9 +77,7 @@ def snapshot_of(
         next_key=str(next_key),
         tenant_id=root.tenant,
         definitions=tuple(_definitions(elements, catalogue)),
-        elements=tuple(map(_element, elements)),
-        variables=tuple(map(variable_entry, rows.variables)),
-        **{table: tuple(map(wait.entry, rows.waits[table])) for table, wait in wait_entries.TABLES.items()},
+        **tables,
         messages=tuple(_messages(channels, at)),
         compensations=tuple(map(compensation_entries.registration, registrations)),
     )
@@ -77,10 +98,15 @@ class _Rows:
         self.waits = {table: _sorted(getattr(one, table) for one in waits) for table in wait_entries.TABLES}
 
     def __iter__(self) -> Iterator[Any]:
-        yield from self.elements
-        yield from self.variables
-        for table in self.waits.values():
-            yield from table
+        for _, _, rows in self.tables():
+            yield from rows
+
+    def tables(self) -> Iterator[tuple[str, Callable[[Any], Any], list[Any]]]:
+        """The name of each table in a snapshot, how a row becomes an entry, and the rows."""
+        yield "elements", _element, self.elements
+        yield "variables", variable_entry, self.variables
+        for name, rows in self.waits.items():
+            yield name, wait_entries.TABLES[name].entry, rows
 
 
 def _sorted(tables: Iterable[Mapping[Any, Any]]) -> list[Any]:

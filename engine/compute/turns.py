@@ -20,6 +20,7 @@ class WorkKind(StrEnum):
     EXPRESSIONS = "expressions"
     BODIES = "bodies"
     HISTORIES = "histories"
+    DRY_RUNS = "dry runs"
 
 
 class Turns:

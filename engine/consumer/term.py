@@ -12,11 +12,10 @@ from time import thread_time
 
 import trio
 
-from vivero.core.execution.step import Processor, StepLimits
+from vivero.core.execution.step import Processor
 from vivero.core.needs import Need
 from vivero.core.records.effects import Rejection, RejectionCode
 from vivero.core.records.instances import ContinueWork
-from vivero.core.rules import TimerRules
 from vivero.core.state import eviction
 from vivero.core.state.state import State
 from vivero.engine.cluster.assignment import Duty
@@ -27,12 +26,12 @@ from vivero.engine.consumer.batch import BatchResult, Decoded
 from vivero.engine.consumer.cache_eviction import CacheEviction
 from vivero.engine.consumer.committer import Committer
 from vivero.engine.consumer.engine_time import EngineTime
+from vivero.engine.consumer.limits import step_limits
 from vivero.engine.consumer.loader import Loader
 from vivero.engine.consumer.log_reader import LogReader
 from vivero.engine.consumer.owner import Owner
 from vivero.engine.consumer.quanta import Quanta
 from vivero.engine.consumer.rejected_commands import CONTINUATION_DISTANCE, Suspected
-from vivero.engine.consumer.settings import ConsumerSettings
 from vivero.engine.consumer.traces import BatchTraces
 from vivero.engine.supervision.beat import Beat
 from vivero.storage.cluster.leadership import Claim
@@ -70,7 +69,7 @@ class Term:
         self._log = LogReader(owner, reader, claim.partition)
         self._loader = Loader(owner, state, self._log, beat)
         self._processor = Processor(
-            state, _limits(settings, owner.timer_rules), self._loader.find_model, self._loader.find_decisions
+            state, step_limits(settings, owner.timer_rules), self._loader.find_model, self._loader.find_decisions
         )
         self._traces = None
         if owner.tracer is not None:
@@ -312,17 +311,6 @@ def _give_up(stuck: Decoded, reason: str) -> None:
     stuck.rejection = Rejection(RejectionCode.PROCESSING_ERROR, reason)
     if stuck.command is not None and not stuck.command.has_waiter:
         stuck.command = None
-
-
-def _limits(settings: ConsumerSettings, timer_rules: TimerRules) -> StepLimits:
-    return StepLimits(
-        settings.quantum_items,
-        timer_rules,
-        settings.paged_from,
-        stage_steps=settings.stage_steps,
-        max_part_rows=settings.max_part_rows,
-        max_tree_rows=settings.max_tree_rows,
-    )
 
 
 @contextmanager

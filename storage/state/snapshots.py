@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
+import trio
+
 from vivero.core.partitions.keys import partition_of
 from vivero.core.snapshots import format as entries
 from vivero.core.snapshots.format import FORMAT, Snapshot, raw
-from vivero.core.snapshots.writer import snapshot_of
+from vivero.core.snapshots.writer import snapshot_in_steps
 from vivero.core.state.instance_tree import Instance
 from vivero.core.state.registrations import Registration
 from vivero.core.state.state import State
@@ -46,6 +48,32 @@ class _Tree(NamedTuple):
     in_parts: int
     ended: bool
     tenant: str
+    now: int
+
+
+class LiveTree(NamedTuple):
+    """A tree in a state of its own, with all that is alive in it. `now`: the engine's time, epoch milliseconds."""
+
+    state: State
+    root: Instance
+    registrations: list[Registration]
+    version: int
+    in_parts: int
+    """Live elements that the engine loads in parts. Here they are in memory like all others."""
+    now: int
+
+    async def snapshot(self) -> Snapshot:
+        """The tree as a document. Other tasks have turns meanwhile."""
+        at = _latest_time(self.state, self.root)
+        catalogue, registrations = self.state.catalogue, self.registrations
+        steps = snapshot_in_steps(self.root, catalogue, version=self.version, at=at, registrations=registrations)
+        while True:
+            await trio.lowlevel.checkpoint()
+            try:
+                next(steps)
+            except StopIteration as end:
+                snapshot: Snapshot = end.value
+                return snapshot
 
 
 async def read_snapshot(connection: Connection, key: int, tenants: Tenants = None) -> Snapshot | None:
@@ -62,10 +90,21 @@ async def read_snapshot(connection: Connection, key: int, tenants: Tenants = Non
         tree = _Tree._make(rows[0])
         if tree.root != key:
             raise CalledInstance(tree.root)
-        return await (_ended(connection, tree) if tree.ended else _live(connection, tree))
+        return await (_ended(connection, tree) if tree.ended else (await _live(connection, tree)).snapshot())
 
 
-async def _live(connection: Connection, tree: _Tree) -> Snapshot:
+async def read_live_tree(connection: Connection, key: int, tenants: Tenants = None) -> LiveTree | None:
+    """The tree of any of its process instances; None if these tenants have no such tree, or if it has ended.
+
+    The connection is in a transaction at `ONE_MOMENT`. Raises TooLarge: the tree exceeds the limits.
+    """
+    rows = (await _of_tenants.execute(connection, "instance", tenants, key)).rows
+    if not rows or (tree := _Tree._make(rows[0])).ended:
+        return None
+    return await _live(connection, tree)
+
+
+async def _live(connection: Connection, tree: _Tree) -> LiveTree:
     counted = await connection.execute(_sql["live_elements"], (tree.root, MOST_ELEMENTS + 1))
     if tree.in_parts + counted.rows[0][0] > MOST_ELEMENTS:
         raise TooLarge(f"it has more than {MOST_ELEMENTS} live elements")
@@ -73,8 +112,7 @@ async def _live(connection: Connection, tree: _Tree) -> Snapshot:
     await _load_scopes(connection, state, tree.root)
     await _load_values(connection, state)
     registrations, root = await _load_registrations(connection, state), state.trees[tree.root].root
-    at = _latest_time(state, root)
-    return snapshot_of(root, state.catalogue, version=tree.version, at=at, registrations=registrations)
+    return LiveTree(state, root, registrations, tree.version, tree.in_parts, tree.now)
 
 
 async def _load_scopes(connection: Connection, state: State, root: int) -> None:

@@ -1,6 +1,6 @@
 -- name: instance
--- By primary key: the root and the version of the tree, and how many of its live elements are loaded in parts.
-SELECT i.root_key, root.version, root.in_parts, root.ended_at IS NOT NULL, i.tenant_id
+-- By primary key: the root and the version of the tree, how many of its live elements are loaded in parts, and the engine's time.
+SELECT i.root_key, root.version, root.in_parts, root.ended_at IS NOT NULL, i.tenant_id, to_epoch_ms(clock_now())
 FROM process_instances i JOIN process_instances root ON root.process_instance_key = i.root_key
 WHERE i.process_instance_key = $1
     -- only tenants: AND i.tenant_id = ANY ($2::text[]);

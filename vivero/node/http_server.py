@@ -33,6 +33,8 @@ from vivero.api.serving import server, status_only
 from vivero.api.serving.server import Endpoint
 from vivero.config.roles import Role
 from vivero.config.sections import Config
+from vivero.engine.consumer.limits import step_limits
+from vivero.engine.dry_runs.dry_runs import DryRuns
 from vivero.engine.supervision.beat import Beat
 from vivero.engine.supervision.children import Child
 from vivero.engine.supervision.supervisor import Supervisor
@@ -151,6 +153,7 @@ class HttpServer(NodePart):
                 self.routing,
                 Redirects(self._node, engine.view) if config.api.redirect_to_leader else None,
                 waits=Waits(self._max_waiting),
+                dry_runs=DryRuns(step_limits(config.consumer, config.timers.rules), models.limits),
             ),
             ReadServices(
                 pools.reads, pools.readers, SharedBudget(max(config.api.pages_bytes, config.api.max_page_bytes))

@@ -1,0 +1,137 @@
+"""Dry runs over HTTP: nothing is appended, and the answer says what would happen."""
+
+import pytest
+
+from tests.api.changed_services import changed
+from tests.api.conftest import KEY, Client
+from tests.core.models import end, process, start, task
+from tests.engine.dry_runs.here import Here
+from vivero.api import app as api_app
+from vivero.api.callers.caller import Caller
+from vivero.api.callers.permissions import rights
+from vivero.storage.access.identities import Grant
+from vivero.storage.state import snapshots
+
+MODEL = process(start(), task("task"), task("more"), end(), "start > task > more > end", id="order")
+ROUTES = {
+    "modification": {"activateInstructions": [{"elementId": "more"}], "terminateInstructions": [{"elementId": "task"}]},
+    "migration": {
+        "targetProcessDefinitionKey": str(KEY),
+        "mappingInstructions": [{"sourceElementId": "task", "targetElementId": "task"}],
+    },
+    "suspension": {"reason": "price list"},
+    "resumption": {},
+}
+
+
+def path(operation, key=KEY):
+    return f"/v2/process-instances/{key}/{operation}?dryRun=true"
+
+
+@pytest.fixture
+def tree(rows):
+    """An instance at its task, which a worker may take."""
+    rows.definition(sha256="model")
+    rows.put("resources", sha256="model", bytes=MODEL)
+    rows.instance(version=7, part_key=KEY, live=1, tokens='{"task": 1}')
+    rows.element(part_key=KEY, element_type="SERVICE_TASK")
+    rows.job(part_key=KEY)
+
+
+@pytest.fixture
+def asked(stored, tree):
+    """A client of the whole database, or of a caller with these grants."""
+
+    def make(*grants):
+        services = changed(stored, compute=Here())
+        if grants:
+            services = changed(services, access=_As(grants))
+        return Client(api_app.build(services))
+
+    return make
+
+
+class _As:
+    def __init__(self, grants) -> None:
+        self._caller = Caller("USER", "ann", rights((), grants))
+
+    async def authenticate(self, _headers, _address):
+        return self._caller
+
+
+@pytest.mark.parametrize("operation", ["modification", "migration", "suspension"])
+async def test_the_answer_has_the_version_of_the_snapshot(asked, engine, operation):
+    answer = await asked()("POST", path(operation), ROUTES[operation])
+    assert answer.status == 200, answer.body
+    assert (answer.headers[b"etag"], answer.json["version"]) == (b'"7"', 7)
+    assert (answer.json["problems"], answer.json["refusal"]) == ([], None)
+    assert answer.json["lines"][0].startswith("Instance")
+    assert engine.appended == []
+
+
+async def test_what_opens_and_closes(asked):
+    answer = await asked()("POST", path("modification"), ROUTES["modification"])
+    effects = answer.json["effects"]
+    assert effects["counts"]["jobs"] == {"opens": 1, "closes": 1, "stays": 0}
+    closed = next(one for one in effects["items"] if (one["effect"], one["kind"]) == ("CLOSES", "JOB"))
+    assert closed == {
+        "effect": "CLOSES",
+        "kind": "JOB",
+        "elementId": "task",
+        "formerElementId": None,
+        "elementInstanceKey": str(KEY + 1),
+        "processInstanceKey": str(KEY),
+        "key": str(KEY + 3),
+        "detail": "type work",
+    }
+    opened = next(one for one in effects["items"] if (one["effect"], one["kind"]) == ("OPENS", "JOB"))
+    assert (opened["elementId"], opened["key"], opened["elementInstanceKey"]) == ("more", None, None)
+
+
+async def test_a_refused_command_is_an_answer(asked, engine):
+    body = {"activateInstructions": [{"elementId": "start"}, {"elementId": "nowhere"}]}
+    answer = await asked()("POST", path("modification"), body)
+    assert answer.status == 200
+    assert answer.json["refusal"] == {"status": 400, "title": "INVALID_ARGUMENT"}
+    assert [one["elementId"] for one in answer.json["problems"]] == ["nowhere", "start"]
+    assert answer.json["lines"] == []
+    answer = await asked()("POST", path("resumption"))
+    assert answer.json["refusal"] == {"status": 409, "title": "INVALID_STATE"}
+    assert [one["message"].rpartition(", ")[2] for one in answer.json["problems"]] == ["but it is not suspended"]
+    answer = await asked()("POST", path("suspension"), headers=[(b"if-match", b'"6"')])
+    assert answer.json["refusal"] == {"status": 412, "title": "PRECONDITION_FAILED"}
+    assert engine.appended == []
+
+
+@pytest.mark.parametrize("operation", ROUTES)
+async def test_errors_of_the_request_stay_errors(asked, operation):
+    client = asked()
+    assert (await client("POST", path(operation, KEY + 77), ROUTES[operation])).status == 404
+    assert (await client("POST", path(operation), {"none": 1})).status == 400
+    assert (await client("POST", path(operation).replace("true", "yes"), ROUTES[operation])).status == 400
+
+
+async def test_a_tree_that_is_too_large(asked, monkeypatch):
+    monkeypatch.setattr(snapshots, "MOST_ELEMENTS", 0)
+    answer = await asked()("POST", path("suspension"))
+    assert (answer.status, answer.problem["title"]) == (409, "INVALID_STATE")
+    assert answer.problem["detail"].endswith("but it has more than 0 live elements")
+
+
+DOES = Grant("PROCESS_DEFINITION", "order", ("SUSPEND_PROCESS_INSTANCE",))
+READS = Grant("PROCESS_DEFINITION", "order", ("READ_PROCESS_INSTANCE",))
+
+
+@pytest.mark.parametrize(("grants", "status"), [((DOES, READS), 200), ((DOES,), 403), ((READS,), 403)])
+async def test_it_needs_the_permission_of_the_operation_and_to_read(asked, grants, status):
+    assert (await asked(*grants)("POST", path("suspension"))).status == status
+
+
+async def test_a_tree_with_a_process_that_the_caller_may_not_read(asked, rows):
+    """A called process, whose lines the answer would show."""
+    rows.definition(KEY + 50, process_id="secret", sha256="secret")
+    rows.put("resources", sha256="secret", bytes=MODEL.replace(b'id="order"', b'id="secret"'))
+    called = {"process_id": "secret", "process_definition_key": KEY + 50, "root_key": KEY, "part_key": KEY}
+    rows.instance(KEY + 60, **called, parent_element_instance_key=KEY + 1, parent_process_instance_key=KEY)
+    assert (await asked(DOES, READS)("POST", path("suspension"))).status == 403
+    assert (await asked()("POST", path("suspension"))).status == 200
