@@ -8,18 +8,18 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from vivero.api.access.needs import READ_INSTANCE
 from vivero.api.callers.caller import Caller, caller
 from vivero.api.callers.permissions import Permission, Rights
-from vivero.engine.batch_operations.items import ACTIONS
+from vivero.engine.batch_operations.items import NEEDED
 from vivero.storage.access import identities
 from vivero.storage.postgres.driver import Connection
 from vivero.storage.work.batch_operations import CallerBounds, Creator
 
 
-def needed(type: str) -> Permission:
-    """The permission for each item of a batch."""
-    return Permission("PROCESS_DEFINITION", ACTIONS[type])
+def needed(type: str) -> tuple[Permission, Permission]:
+    """The permissions for each item of a batch: to read it, and to change it."""
+    action, reading, resource = NEEDED[type]
+    return Permission(resource, reading), Permission(resource, action)
 
 
 def creator_of(caller: Caller) -> Creator:
@@ -28,8 +28,8 @@ def creator_of(caller: Caller) -> Creator:
 
 
 def processes(rights: Rights, type: str) -> tuple[str, ...] | None:
-    """The processes whose instances a caller may see and change; None: all."""
-    found = [ids for each in (READ_INSTANCE, needed(type)) if (ids := rights.ids(each)) is not None]
+    """The processes, or decisions, whose instances a caller may see and change; None: all."""
+    found = [ids for each in needed(type) if (ids := rights.ids(each)) is not None]
     return tuple(sorted(frozenset.intersection(*found))) if found else None
 
 

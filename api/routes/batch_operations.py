@@ -11,7 +11,7 @@ import msgspec
 
 from vivero.api.access import audit
 from vivero.api.access.creators import creator_of, needed, processes, sorted_ids
-from vivero.api.access.needs import READ_INSTANCE, authorise
+from vivero.api.access.needs import authorise
 from vivero.api.commands import submission
 from vivero.api.http.decoding import Body, Int64, check_reference, decode_optional, decoder
 from vivero.api.http.problems import Problem, not_found
@@ -24,12 +24,13 @@ from vivero.storage.access import audit_log
 from vivero.storage.reads import single_reads
 from vivero.storage.search import candidates
 from vivero.storage.search.batch_operations import BATCHES, ITEMS
-from vivero.storage.search.candidates import INCIDENTS_PATH, INSTANCES_PATH
+from vivero.storage.search.candidates import DECISIONS_PATH, INCIDENTS_PATH, INSTANCES_PATH
 from vivero.storage.search.problems import BadQuery
 from vivero.storage.search.process_instances import PROCESS_INSTANCES
 from vivero.storage.work import batch_operations
 from vivero.storage.work.batch_operations import (
     CANCEL_PROCESS_INSTANCE,
+    DELETE_DECISION_INSTANCE,
     DELETE_PROCESS_INSTANCE,
     OPEN_STATES,
     RESOLVE_INCIDENT,
@@ -93,6 +94,7 @@ cancel_instances = creating(CANCEL_PROCESS_INSTANCE, INSTANCES_PATH)
 suspend_instances = creating(SUSPEND_PROCESS_INSTANCE, INSTANCES_PATH)
 resume_instances = creating(RESUME_PROCESS_INSTANCE, INSTANCES_PATH)
 delete_instances = creating(DELETE_PROCESS_INSTANCE, INSTANCES_PATH)
+delete_decision_instances = creating(DELETE_DECISION_INSTANCE, DECISIONS_PATH)
 resolve_incidents_of_instances = creating(RESOLVE_INCIDENT, INSTANCES_PATH)
 resolve_incidents = creating(RESOLVE_INCIDENT, INCIDENTS_PATH)
 
@@ -157,7 +159,7 @@ async def _insert(request: Request, services: Services, new: NewOperation, is_su
 
 def _bounds(request: Request, type: str) -> CallerBounds:
     """The rights of the caller to see and change. Raises Problem 403 for nothing."""
-    for permission in (READ_INSTANCE, needed(type)):
+    for permission in needed(type):
         authorise(request.caller, permission)
     return CallerBounds(sorted_ids(request.tenants), processes(request.caller.rights, type))
 

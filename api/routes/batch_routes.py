@@ -15,6 +15,7 @@ CREATIONS = (
     ("process-instances/suspension", "SUSPEND_PROCESS_INSTANCE", batch_operations.suspend_instances),
     ("process-instances/resumption", "SUSPEND_PROCESS_INSTANCE", batch_operations.resume_instances),
     ("process-instances/deletion", "DELETE_PROCESS_INSTANCE", batch_operations.delete_instances),
+    ("decision-instances/deletion", "DELETE_DECISION_INSTANCE", batch_operations.delete_decision_instances),
     ("process-instances/migration", "MIGRATE_PROCESS_INSTANCE", migrations.migrate_by_filter),
     ("process-instances/modification", "MODIFY_PROCESS_INSTANCE", modifications.modify_by_filter),
     ("process-instances/incident-resolution", "RESOLVE_INCIDENT", batch_operations.resolve_incidents_of_instances),

@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Callable, Mapping
 from functools import partial
+from typing import NamedTuple
 
 import msgspec
 
@@ -22,6 +23,7 @@ from vivero.storage.log.command_log import CommandOutcome
 from vivero.storage.retention import history
 from vivero.storage.work.batch_operations import (
     CANCEL_PROCESS_INSTANCE,
+    DELETE_DECISION_INSTANCE,
     DELETE_PROCESS_INSTANCE,
     MIGRATE_PROCESS_INSTANCE,
     MODIFY_PROCESS_INSTANCE,
@@ -39,6 +41,7 @@ RETRIES = 1
 AUDITED: Mapping[str, tuple[str, str]] = {
     CANCEL_PROCESS_INSTANCE: ("PROCESS_INSTANCE", "CANCEL"),
     DELETE_PROCESS_INSTANCE: ("PROCESS_INSTANCE", "DELETE"),
+    DELETE_DECISION_INSTANCE: ("DECISION", "DELETE"),
     MIGRATE_PROCESS_INSTANCE: ("PROCESS_INSTANCE", "MIGRATE"),
     MODIFY_PROCESS_INSTANCE: ("PROCESS_INSTANCE", "MODIFY"),
     SUSPEND_PROCESS_INSTANCE: ("PROCESS_INSTANCE", "SUSPEND"),
@@ -46,16 +49,27 @@ AUDITED: Mapping[str, tuple[str, str]] = {
     RESOLVE_INCIDENT: ("INCIDENT", "RESOLVE"),
 }
 """Type of the batch → entity and operation in the audit log."""
-ACTIONS: Mapping[str, str] = {
-    CANCEL_PROCESS_INSTANCE: "CANCEL_PROCESS_INSTANCE",
-    DELETE_PROCESS_INSTANCE: "DELETE_PROCESS_INSTANCE",
-    MIGRATE_PROCESS_INSTANCE: "UPDATE_PROCESS_INSTANCE",
-    MODIFY_PROCESS_INSTANCE: "MODIFY_PROCESS_INSTANCE",
-    SUSPEND_PROCESS_INSTANCE: "SUSPEND_PROCESS_INSTANCE",
-    RESUME_PROCESS_INSTANCE: "SUSPEND_PROCESS_INSTANCE",
-    RESOLVE_INCIDENT: "UPDATE_PROCESS_INSTANCE",
+
+
+class Needed(NamedTuple):
+    """The permissions that the creator of a batch needs for each item: to change it, and to read it."""
+
+    action: str
+    reading: str = "READ_PROCESS_INSTANCE"
+    resource: str = "PROCESS_DEFINITION"
+
+
+NEEDED: Mapping[str, Needed] = {
+    CANCEL_PROCESS_INSTANCE: Needed("CANCEL_PROCESS_INSTANCE"),
+    DELETE_PROCESS_INSTANCE: Needed("DELETE_PROCESS_INSTANCE"),
+    DELETE_DECISION_INSTANCE: Needed("DELETE_DECISION_INSTANCE", "READ_DECISION_INSTANCE", "DECISION_DEFINITION"),
+    MIGRATE_PROCESS_INSTANCE: Needed("UPDATE_PROCESS_INSTANCE"),
+    MODIFY_PROCESS_INSTANCE: Needed("MODIFY_PROCESS_INSTANCE"),
+    SUSPEND_PROCESS_INSTANCE: Needed("SUSPEND_PROCESS_INSTANCE"),
+    RESUME_PROCESS_INSTANCE: Needed("SUSPEND_PROCESS_INSTANCE"),
+    RESOLVE_INCIDENT: Needed("UPDATE_PROCESS_INSTANCE"),
 }
-"""Type of the batch → the permission on process definitions that its creator needs for each item."""
+"""Type of the batch → the permissions."""
 
 
 class MigrationPlan(msgspec.Struct, frozen=True, gc=False):
@@ -128,6 +142,7 @@ def record_of(operation: Operation, item: Item) -> AuditRecord:
         action,
         key=item.key,
         description=f"batch operation {operation.key}",
+        tenant_id=item.tenant,
         batch_operation_key=operation.key,
         batch_operation_type=operation.type,
         actor_provider=operation.creator.provider,
@@ -143,8 +158,8 @@ def end_of(item: Item, outcome: CommandOutcome) -> ItemEnd:
     return ItemEnd(item.key, "SKIPPED" if skipped else "FAILED", _text(rejection))
 
 
-def end_of_deletion(key: int, verdict: str) -> ItemEnd:
-    """How the item of a deletion ended, which needs no command. What is gone already is skipped."""
+def end_of_tree(key: int, verdict: str) -> ItemEnd:
+    """How the deletion of an instance ended, which needs no command. What is gone already is skipped."""
     if verdict == history.DELETED:
         return ItemEnd(key, "COMPLETED")
     if verdict == history.UNKNOWN:
@@ -152,12 +167,18 @@ def end_of_deletion(key: int, verdict: str) -> ItemEnd:
     return ItemEnd(key, "FAILED", f"INVALID_STATE: {history.why_not(key, key, verdict)}")
 
 
+def end_of_evaluation(key: int, deleted: bool | None) -> ItemEnd:
+    """How the deletion of an evaluation ended. `deleted`: None, it is gone; False, the creator may not delete it."""
+    if deleted is None:
+        return ItemEnd(key, "SKIPPED", f"NOT_FOUND: there is no decision evaluation with key '{key}'")
+    return ItemEnd(key, "COMPLETED") if deleted else denied(DELETE_DECISION_INSTANCE, key)
+
+
 def _text(rejection: Rejection) -> str:
     return f"{rejection.code}: {rejection.reason}"
 
 
-def denied(operation: Operation, item: Item) -> ItemEnd:
+def denied(type: str, key: int) -> ItemEnd:
     """The end of an item that the creator of the batch may no longer change."""
-    action = ACTIONS[operation.type]
-    text = f"FORBIDDEN: Unauthorized to perform operation '{action}' on resource 'PROCESS_DEFINITION'"
-    return ItemEnd(item.key, "FAILED", text)
+    action, _, resource = NEEDED[type]
+    return ItemEnd(key, "FAILED", f"FORBIDDEN: Unauthorized to perform operation '{action}' on resource '{resource}'")

@@ -28,7 +28,7 @@ async def scan(connection: Connection, epoch: int, operation: Operation, setting
     deadline = trio.current_time() + settings.scan_timeout_s + settings.call_timeout_s
     try:
         filter = msgspec.json.decode(await batch_operations.filter_of(connection, operation.key))
-        found = await candidates.find(connection, operation, filter, settings.scan_rows, deadline)
+        found, complete = await candidates.find(connection, operation, filter, settings.scan_rows, deadline)
     except BadQuery as error:
         return await _reject(connection, epoch, operation, f"the filter cannot be evaluated: {error}")
     except StorageError as error:
@@ -36,7 +36,7 @@ async def scan(connection: Connection, epoch: int, operation: Operation, setting
             raise
         why = f"the filter took longer than {settings.scan_timeout_s:g} s: narrow it"
         return await _reject(connection, epoch, operation, why)
-    return await batch_operations.add_items(connection, epoch, operation, found, len(found) < settings.scan_rows)
+    return await batch_operations.add_items(connection, epoch, operation, found, complete)
 
 
 async def _reject(connection: Connection, epoch: int, operation: Operation, why: str) -> bool:

@@ -22,15 +22,9 @@ import structlog
 import trio
 
 from vivero.engine.appender.calls import BulkAppender
-from vivero.engine.batch_operations.items import (
-    PLANS,
-    Plan,
-    append_of,
-    denied,
-    end_of,
-    end_of_deletion,
-    record_of,
-)
+from vivero.engine.batch_operations import deletions
+from vivero.engine.batch_operations.deletions import DELETIONS
+from vivero.engine.batch_operations.items import PLANS, Plan, append_of, denied, end_of, end_of_tree
 from vivero.engine.batch_operations.scan import scan
 from vivero.engine.batch_operations.settings import BatchOperationSettings
 from vivero.engine.outcomes.admission import NotAppended
@@ -38,7 +32,6 @@ from vivero.engine.supervision.beat import Beat
 from vivero.engine.supervision.dedicated_connection import DedicatedConnection
 from vivero.engine.supervision.wake_up import WakeUp
 from vivero.engine.timers.pace import TriggerPace
-from vivero.storage.access import audit_log
 from vivero.storage.log import command_log as command_log
 from vivero.storage.postgres.driver import Connection
 from vivero.storage.postgres.errors import StorageError, describe
@@ -70,10 +63,6 @@ DAY_MS = 24 * 3600 * 1000
 
 Rights = Callable[[Connection, Creator, str], Awaitable[CallerBounds]]
 """(connection, creator, type of the batch) → what the creator may change now."""
-
-
-class _Overtaken(Exception):
-    """Another term has begun: what was deleted in the transaction is rolled back."""
 
 
 @dataclass(slots=True)
@@ -214,8 +203,8 @@ class BatchOperations:
     ) -> None:
         """Send items that may be lost again, or the next ones. `sent` are the items without an outcome."""
         settings, lost = self.settings, [item for item in sent if not item.position]
-        deletes = operation.type == DELETE_PROCESS_INSTANCE
-        if deletes and trio.current_time() < self._archive_at:
+        deletes = operation.type in DELETIONS
+        if operation.type == DELETE_PROCESS_INSTANCE and trio.current_time() < self._archive_at:
             turn.refused = True
             return
         with beat.waiting(history.PATIENCE_S if deletes else settings.call_timeout_s + settings.append_timeout_s):
@@ -245,26 +234,31 @@ class BatchOperations:
     ) -> None:
         """Send those that the creator of the batch may still change, and fail the others."""
         bounds = await self._rights(connection, operation.creator, operation.type)
-        ends = [denied(operation, item) for item in items if not bounds.allow(item)]
+        ends = [denied(operation.type, item.key) for item in items if not bounds.allow(item)]
         if ends:
             turn.moved |= bool(await batch_operations.settle(connection, self._epoch, operation.key, ends))
         allowed = [item for item in items if bounds.allow(item)]
-        if operation.type == DELETE_PROCESS_INSTANCE:
-            await self._delete(connection, operation, allowed, turn, beat)
+        if operation.type in DELETIONS:
+            if allowed:
+                await self._delete(connection, operation, allowed, bounds, turn, beat)
             return
         taken = await batch_operations.take(connection, self._epoch, operation.key, allowed) if allowed else set()
         if taken:
             await self._append(connection, operation, [item for item in allowed if item.key in taken], turn)
 
     async def _delete(
-        self, connection: Connection, operation: Operation, items: Sequence[Item], turn: _Turn, beat: Beat
+        self,
+        connection: Connection,
+        operation: Operation,
+        items: Sequence[Item],
+        bounds: CallerBounds,
+        turn: _Turn,
+        beat: Beat,
     ) -> None:
-        """Delete instances, end their items and record it, all in one transaction: each is deleted and counted once."""
-        if not items:
-            return
+        """Delete what the next items name. Trees are archived before; while the archive is away, they wait."""
         items = items[: self._deletions]
         try:
-            keys, others = await self._archived(connection, [item.key for item in items], beat)
+            busy, kept = await self._not_archived(connection, operation, items, beat)
         except ArchiveProblem as problem:
             self._archive_at = trio.current_time() + AWAY_S
             log.warning(
@@ -272,37 +266,28 @@ class BatchOperations:
             )
             turn.refused = True
             return
-        items = [item for item in items if others.get(item.key) != history.BUSY]
+        items = [item for item in items if item.key not in busy]
         try:
-            async with connection.transaction():
-                verdicts = others | await history.delete_trees(connection, keys, history.REQUEST)
-                ends = [end_of_deletion(item.key, verdicts[item.key]) for item in items]
-                if await batch_operations.settle(connection, self._epoch, operation.key, ends) < len(ends):
-                    raise _Overtaken
-                for result, is_success in ((audit_log.SUCCESS, True), (audit_log.FAIL, False)):
-                    of_result = [
-                        record_of(operation, item)
-                        for item, end in zip(items, ends, strict=True)
-                        if (end.state == "COMPLETED") is is_success
-                    ]
-                    await audit_log.add_all(connection, of_result, result)
-        except _Overtaken:
-            return
+            if not await deletions.delete(connection, self._epoch, operation, items, bounds, kept):
+                return
         except StorageError:
             self._deletions = max(1, self._deletions // 4)  # together they may be too large for one transaction
             raise
         self._deletions = min(self.settings.portion, self._deletions + 1)
         turn.moved = True
 
-    async def _archived(
-        self, connection: Connection, keys: Sequence[int], beat: Beat
-    ) -> tuple[Sequence[int], dict[int, str]]:
-        """Those of the instances that may be deleted, and why the others may not."""
-        if self._before_deletion is None:
-            return keys, {}
+    async def _not_archived(
+        self, connection: Connection, operation: Operation, items: Sequence[Item], beat: Beat
+    ) -> tuple[set[int], list[ItemEnd]]:
+        """The instances that others archive now, and the ends of those that cannot be archived."""
+        if self._before_deletion is None or operation.type != DELETE_PROCESS_INSTANCE:
+            return set(), []
+        keys = [item.key for item in items]
         ready = await beat.during(partial(self._before_deletion, keys))
         others = [key for key in keys if key not in ready]
-        return ready, await archives.not_archived(connection, others) if others else {}
+        verdicts = await archives.not_archived(connection, others) if others else {}
+        busy = {key for key, verdict in verdicts.items() if verdict == history.BUSY}
+        return busy, [end_of_tree(key, verdict) for key, verdict in verdicts.items() if key not in busy]
 
     async def _append(self, connection: Connection, operation: Operation, items: Sequence[Item], turn: _Turn) -> None:
         """Append the commands of items and note their positions. If that fails, the next turn repeats it."""

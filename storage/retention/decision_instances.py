@@ -20,9 +20,15 @@ async def decisions_of(connection: Connection, evaluation: int, tenants: Tenants
     return [id for (id,) in (await _of_tenants.execute(connection, "decisions", tenants, evaluation)).rows]
 
 
-async def delete_evaluations(connection: Connection, keys: Sequence[int]) -> int:
-    """Delete all decision instances of evaluations; how many there were."""
-    return (await connection.execute(_sql["delete"], (list(keys),))).count
+async def delete_evaluations(
+    connection: Connection, keys: Sequence[int], decisions: Sequence[str] | None = None
+) -> dict[int, bool]:
+    """Delete all decision instances of evaluations. Which evaluations there were, and whether each is deleted.
+
+    An evaluation with another decision than `decisions` (None: all) is left as it is.
+    """
+    values = (list(keys), None if decisions is None else list(decisions))
+    return dict((await connection.execute(_sql["delete"], values)).rows)
 
 
 async def purge(connection: Connection, age_ms: int, limit: int) -> int:

@@ -1,16 +1,23 @@
 -- name: decisions
--- The keys of the rows follow that of the evaluation.
+-- By the index on evaluations.
 SELECT DISTINCT decision_id FROM decision_instances
-WHERE decision_instance_key BETWEEN $1 AND $1 + 1000000 AND decision_evaluation_key = $1
+WHERE decision_evaluation_key = $1
     -- only tenants: AND tenant_id = ANY ($2::text[]);
 
 -- name: delete
--- By primary key, in the ranges of these evaluations. To delete one twice does nothing.
-DELETE FROM decision_instances d USING unnest($1::bigint[]) AS evaluation(key)
-WHERE d.decision_instance_key BETWEEN evaluation.key AND evaluation.key + 1000000 AND d.decision_evaluation_key = evaluation.key;
+-- By the index on evaluations: all rows of one, or none. To delete one twice does nothing.
+WITH found AS MATERIALIZED (
+    SELECT evaluation.key, bool_and($2::text[] IS NULL OR d.decision_id = ANY ($2::text[])) AS allowed
+    FROM unnest($1::bigint[]) AS evaluation(key)
+    JOIN decision_instances d ON d.decision_evaluation_key = evaluation.key
+    GROUP BY 1),
+deleted AS (
+    DELETE FROM decision_instances d USING found
+    WHERE found.allowed AND d.decision_evaluation_key = found.key)
+SELECT key, allowed FROM found;
 
 -- name: purge
--- Those of clients: the rows of a process instance go with it. By the index on the time.
+-- Those of clients: the rows of a process instance go with it. By the index on their time.
 DELETE FROM decision_instances WHERE decision_instance_key = ANY (ARRAY(
     SELECT decision_instance_key FROM decision_instances
     WHERE process_instance_key IS NULL AND evaluated_at < clock_now() - $1::bigint * interval '1 millisecond'

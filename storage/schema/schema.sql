@@ -129,8 +129,8 @@ CREATE TABLE batch_operation_items (
     item_number bigint GENERATED ALWAYS AS IDENTITY NOT NULL,
     batch_operation_key bigint NOT NULL,
     item_key bigint NOT NULL,
-    process_instance_key bigint NOT NULL,
-    root_key bigint NOT NULL,
+    process_instance_key bigint,
+    root_key bigint,
     "position" bigint,
     processed_at timestamp with time zone,
     type text NOT NULL,
@@ -309,7 +309,9 @@ CREATE TABLE decision_instances (
 );
 CREATE INDEX decision_instances_definition ON decision_instances USING btree (decision_definition_key, decision_instance_key);
 CREATE INDEX decision_instances_evaluated ON decision_instances USING btree (evaluated_at, decision_instance_key);
+CREATE INDEX decision_instances_evaluation ON decision_instances USING btree (decision_evaluation_key);
 CREATE INDEX decision_instances_instance ON decision_instances USING btree (process_instance_key, decision_instance_key) WHERE process_instance_key IS NOT NULL;
+CREATE INDEX decision_instances_of_clients ON decision_instances USING btree (evaluated_at, decision_instance_key) WHERE process_instance_key IS NULL;
 
 -- table decision_requirements
 CREATE TABLE decision_requirements (
@@ -1690,7 +1692,8 @@ BEGIN
         UNION ALL
         SELECT i.root_key, 'a batch operation'
         FROM batch_operation_items i
-        WHERE i.process_instance_key = ANY (instances) AND i.state = 'ACTIVE' AND i.type <> 'DELETE_PROCESS_INSTANCE'
+        WHERE i.process_instance_key = ANY (instances) AND i.state = 'ACTIVE'
+            AND i.type NOT IN ('DELETE_PROCESS_INSTANCE', 'DELETE_DECISION_INSTANCE')
     ) x;
 
     IF cardinality(held) > 0 THEN

@@ -3,6 +3,9 @@
 A filter is that of a search. The type of the batch adds conditions: only what it can change, and nothing newer than
 the batch. The portions are in the order of the keys. With a range of time they are in the order of that time, whose
 index has the range: in the order of the keys, PostgreSQL may read the whole table for each portion.
+
+Rows of one evaluation are one item: they follow each other in both orders, and the next portion begins behind the
+evaluation.
 """
 
 from __future__ import annotations
@@ -14,6 +17,7 @@ from typing import Any, NamedTuple
 
 from vivero.storage.postgres.driver import Connection
 from vivero.storage.search.criteria import require_criteria
+from vivero.storage.search.decision_instances import DECISION_INSTANCES
 from vivero.storage.search.filters import conditions_of, join
 from vivero.storage.search.incidents import INCIDENTS
 from vivero.storage.search.pages import ranges_of
@@ -22,6 +26,7 @@ from vivero.storage.search.process_instances import PROCESS_INSTANCES
 from vivero.storage.search.resources import Resource
 from vivero.storage.work.batch_operations import (
     CANCEL_PROCESS_INSTANCE,
+    DELETE_DECISION_INSTANCE,
     DELETE_PROCESS_INSTANCE,
     MIGRATE_PROCESS_INSTANCE,
     MODIFY_PROCESS_INSTANCE,
@@ -33,9 +38,13 @@ from vivero.storage.work.batch_operations import (
     Operation,
 )
 
-ACTIVE, ENDED = '{"state": "ACTIVE"}', '{"state": {"$neq": "ACTIVE"}}'
-"""The filters that select everything."""
-INSTANCES_PATH, INCIDENTS_PATH = "process-instances", "incidents"
+INSTANCES_PATH, INCIDENTS_PATH, DECISIONS_PATH = "process-instances", "incidents", "decision-instances"
+_ACTIVE = '{"state": "ACTIVE"}'
+_EVERYTHING: Mapping[str, str] = {
+    DELETE_PROCESS_INSTANCE: '{"state": {"$neq": "ACTIVE"}}',
+    DELETE_DECISION_INSTANCE: '{"state": {"$in": ["EVALUATED", "FAILED"]}}',
+}
+"""Type of the batch → the filter that selects everything, where it is not `_ACTIVE`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,6 +52,8 @@ class _Selection:
     """Rows of a table `t`, whose key becomes the item's. `own` is a condition; `filtered` makes one of the filter's.
 
     `has_state`: a `state` in the filter counts. Else the own condition stands for it.
+    `item`: the item's key, if several rows can be one item. `process`: the column with the id that permissions name.
+    `among` makes the condition that all of the item's ids are in a list.
     """
 
     resource: Resource
@@ -52,6 +63,21 @@ class _Selection:
     created: str
     filtered: Callable[[str], str] = str
     has_state: bool = True
+    item: str | None = None
+    process: str = "process_id"
+    among: Callable[[str], str] | None = None
+
+    @property
+    def alias(self) -> str:
+        return self.key[0]
+
+    @property
+    def item_key(self) -> str:
+        return self.item or self.key
+
+    def of_processes(self, ids: str) -> str:
+        """The condition that the caller may change the item of a row."""
+        return f"{self.alias}.{self.process} = ANY ({ids})" if self.among is None else self.among(ids)
 
 
 class PortionLimits(NamedTuple):
@@ -68,6 +94,9 @@ class PortionLimits(NamedTuple):
 
 
 _INCIDENTS = ("i.incident_key", "incidents i", "i.resolved_at IS NULL", "i.created_at")
+_DECISIONS = """(SELECT bool_and(o.decision_id = ANY ({})) FROM decision_instances o
+    WHERE o.decision_evaluation_key = d.decision_evaluation_key)"""
+"""A scalar subquery: PostgreSQL would turn NOT EXISTS into a join that reads all rows."""
 _INSTANCES = (PROCESS_INSTANCES, "p.process_instance_key", "process_instances p")
 _RUNNING = _Selection(*_INSTANCES, "p.ended_at IS NULL AND p.suspended_at IS NULL", "p.started_at")
 _SELECTIONS: Mapping[tuple[str, str], _Selection] = {
@@ -93,6 +122,16 @@ _SELECTIONS: Mapping[tuple[str, str], _Selection] = {
         "EXISTS (SELECT FROM process_instances p WHERE p.process_instance_key = i.process_instance_key AND {})".format,
     ),
     (RESOLVE_INCIDENT, INCIDENTS_PATH): _Selection(INCIDENTS, *_INCIDENTS),
+    (DELETE_DECISION_INSTANCE, DECISIONS_PATH): _Selection(
+        DECISION_INSTANCES,
+        DECISION_INSTANCES.key,
+        DECISION_INSTANCES.source,
+        "true",
+        "d.evaluated_at",
+        item="d.decision_evaluation_key",
+        process="decision_id",
+        among=_DECISIONS.format,
+    ),
 }
 """Type of the batch and resource of its filter → what it selects. A called instance is cancelled and deleted with its
 root; it is migrated, modified, suspended and resumed by itself."""
@@ -105,21 +144,22 @@ def statement(type: str, resource: str, filter: Mapping[str, Any], limits: Porti
         BadQuery: the filter's problem.
     """
     selection, parameters = _SELECTIONS[type, resource], Parameters()
-    alias = selection.key[0]
+    alias, bounds = selection.alias, limits.bounds
     conditions = [
         selection.own,
         f"{selection.created} <= {parameters.add(limits.created_at, 'timestamptz')}",
     ]
     by_time = _time_of_scan(selection, filter, limits)
     order = selection.key if by_time is None else f"{by_time}, {selection.key}"
-    conditions += _behind(selection.key, by_time, limits, parameters)
-    for column, ids in (("tenant_id", limits.bounds.tenants), ("process_id", limits.bounds.processes)):
-        if ids is not None:
-            conditions.append(f"{alias}.{column} = ANY ({parameters.add(list(ids), 'text[]')})")
+    conditions += _behind(selection, by_time, limits, parameters)
+    if bounds.tenants is not None:
+        conditions.append(f"{alias}.tenant_id = ANY ({parameters.add(list(bounds.tenants), 'text[]')})")
+    if bounds.processes is not None:
+        conditions.append(selection.of_processes(parameters.add(list(bounds.processes), "text[]")))
     counted = filter if selection.has_state else {name: given for name, given in filter.items() if name != "state"}
     conditions.append(selection.filtered(join(conditions_of(selection.resource, counted, "filter", parameters))))
     text = (
-        f"SELECT {selection.key}, {alias}.process_instance_key, {alias}.root_key, {alias}.process_id,"
+        f"SELECT {selection.item_key}, {alias}.process_instance_key, {alias}.root_key, {alias}.{selection.process},"
         f" {alias}.tenant_id, {by_time or 'NULL::timestamptz'} FROM {selection.table} WHERE {join(conditions)}"
         f" ORDER BY {order} LIMIT {parameters.add(limits.rows, 'int')}"
     )
@@ -133,9 +173,13 @@ def _time_of_scan(selection: _Selection, filter: Mapping[str, Any], limits: Port
     return next((field.sql for field in ranges_of(selection.resource, filter)), None)
 
 
-def _behind(key: str, by_time: str | None, limits: PortionLimits, parameters: Parameters) -> Iterator[str]:
+def _behind(selection: _Selection, by_time: str | None, limits: PortionLimits, parameters: Parameters) -> Iterator[str]:
+    key = selection.item_key
     if by_time is None:
-        yield f"{key} > {parameters.add(limits.after, 'bigint')}"
+        after = parameters.add(limits.after, "bigint")
+        yield f"{selection.key} > {after}"
+        if selection.item is not None:
+            yield f"{key} > {after}"
     elif limits.at is not None:
         at = parameters.add(limits.at, "timestamptz")
         yield f"{by_time} >= {at}"
@@ -146,13 +190,15 @@ def check(type: str, resource: str, filter: Mapping[str, Any]) -> None:
     """Raises BadQuery for a filter that cannot be evaluated, or that selects by nothing."""
     conditions_of(_SELECTIONS[type, resource].resource, filter, "filter", Parameters())
     statement(type, resource, filter, PortionLimits(CallerBounds(), datetime.fromtimestamp(0, UTC)))
-    require_criteria(filter, ENDED if type == DELETE_PROCESS_INSTANCE else ACTIVE)
+    require_criteria(filter, _EVERYTHING.get(type, _ACTIVE))
 
 
 async def find(
     connection: Connection, operation: Operation, filter: Mapping[str, Any], count: int, deadline: float | None = None
-) -> list[Candidate]:
-    """The next rows for a batch, up to `count`. Raises BadQuery."""
+) -> tuple[list[Candidate], bool]:
+    """The items of the next rows, up to `count`, for a batch; and whether there are no others. Raises BadQuery."""
     limits = PortionLimits(operation.bounds, operation.created_at, operation.scan_cursor, count, operation.scan_at)
     text, values = statement(operation.type, operation.resource, filter, limits)
-    return [Candidate(*row) for row in (await connection.execute(text, values, deadline=deadline)).rows]
+    rows = (await connection.execute(text, values, deadline=deadline)).rows
+    items = {row[0]: Candidate(*row) for row in rows}
+    return list(items.values()), len(rows) < count

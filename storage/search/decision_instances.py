@@ -24,15 +24,6 @@ from vivero.storage.search.resources import Resource
 DECISION_STATES = ("EVALUATED", "FAILED", "UNKNOWN", "UNSPECIFIED")
 DECISION_TYPES = ("DECISION_TABLE", "LITERAL_EXPRESSION", "UNKNOWN", "UNSPECIFIED")
 
-_MOST = 1_000_000
-"""More decisions than one evaluation takes. Their keys follow that of the evaluation."""
-
-
-def _by_evaluation(among: str) -> str:
-    """The condition that the key of an evaluation implies (`= $1`)."""
-    place = among.removeprefix("= ")
-    return f"d.decision_instance_key BETWEEN {place} AND {place} + {_MOST}"
-
 
 def _by_text(among: str) -> str:
     """The condition that the text of a key implies: `<key of the evaluation>-<number>` is the row of their sum."""
@@ -60,7 +51,7 @@ DECISION_INSTANCES = Resource(
         plain("decisionDefinitionVersion", "d.version", NUMBER, sort=True),
         Field("decisionDefinitionType", _TYPE, ENUM, PLAIN, sort=True, values=DECISION_TYPES),
         plain("tenantId", "d.tenant_id", TEXT, sort=True),
-        plain("decisionEvaluationKey", "d.decision_evaluation_key", KEY, sort=True, implied=_by_evaluation),
+        plain("decisionEvaluationKey", "d.decision_evaluation_key", KEY, sort=True),
         plain("processDefinitionKey", "d.process_definition_key", KEY, sort=True),
         plain("processInstanceKey", "d.process_instance_key", KEY, sort=True),
         Field("rootProcessInstanceKey", "d.root_key", KEY),

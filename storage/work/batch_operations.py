@@ -22,7 +22,7 @@ BATCHES_CHANNEL = "vivero_batches"
 """The channel of NOTIFY that tells the owner of partition 1 that a client created or changed a batch."""
 
 CANCEL_PROCESS_INSTANCE, RESOLVE_INCIDENT = "CANCEL_PROCESS_INSTANCE", "RESOLVE_INCIDENT"
-DELETE_PROCESS_INSTANCE = "DELETE_PROCESS_INSTANCE"
+DELETE_PROCESS_INSTANCE, DELETE_DECISION_INSTANCE = "DELETE_PROCESS_INSTANCE", "DELETE_DECISION_INSTANCE"
 MIGRATE_PROCESS_INSTANCE, MODIFY_PROCESS_INSTANCE = "MIGRATE_PROCESS_INSTANCE", "MODIFY_PROCESS_INSTANCE"
 SUSPEND_PROCESS_INSTANCE, RESUME_PROCESS_INSTANCE = "SUSPEND_PROCESS_INSTANCE", "RESUME_PROCESS_INSTANCE"
 OPEN_STATES = ("CREATED", "ACTIVE", "SUSPENDED")
@@ -43,7 +43,10 @@ class Creator(msgspec.Struct, frozen=True, gc=False):
 
 
 class CallerBounds(msgspec.Struct, frozen=True, gc=False):
-    """The tenants and processes that a caller may change, by their ids; None: all."""
+    """The tenants and processes that a caller may change, by their ids; None: all.
+
+    Ids of decisions stand for those of processes where a batch changes decision instances.
+    """
 
     tenants: tuple[str, ...] | None = None
     processes: tuple[str, ...] | None = None
@@ -102,11 +105,14 @@ class Operation(msgspec.Struct, frozen=True, gc=False):
 
 
 class Candidate(msgspec.Struct, frozen=True, gc=False):
-    """A row that the filter of a batch found. `at`: its time, if the scan goes in the order of a time."""
+    """What the filter of a batch found. `at`: its time, if the scan goes in the order of a time.
+
+    The evaluation of a decision has the id of a decision as its `process_id`, and no instance if a client asked for it.
+    """
 
     key: int
-    process_instance_key: int
-    root_key: int
+    process_instance_key: int | None
+    root_key: int | None
     process_id: str
     tenant: str
     at: datetime | None = None

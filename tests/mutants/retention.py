@@ -56,8 +56,22 @@ RETENTION: tuple[Mutant, ...] = (
     mutant(
         "deletion: a batch operation of an earlier term deletes",
         "tests/engine/batch_operations/test_deletion.py::test_another_term_rolls_its_deletions_back",
-        "engine/batch_operations/task.py",
-        ("                    raise _Overtaken\n", "                    pass\n"),
+        "engine/batch_operations/deletions.py",
+        ("                raise _Overtaken\n", "                pass\n"),
+    ),
+    mutant(
+        "deletion: a batch operation deletes evaluations with decisions of others",
+        "tests/engine/batch_operations/test_deletion_of_evaluations.py"
+        "::test_a_right_that_is_lost_meanwhile_fails_the_items",
+        "storage/retention/decision_instances.sql",
+        ("    WHERE found.allowed AND d", "    WHERE d"),
+    ),
+    mutant(
+        "deletion: the rest of an evaluation is another item",
+        "tests/engine/batch_operations/test_deletion_of_evaluations.py"
+        "::test_each_evaluation_is_one_item_and_goes_as_a_whole",
+        "storage/search/candidates.py",
+        ("        if selection.item is not None:\n", "        if False:\n"),
     ),
     mutant(
         "erasure: the commands keep what they carried",

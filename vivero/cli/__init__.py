@@ -65,6 +65,10 @@ CLI_COMMANDS: Mapping[str, Mapping[str, tuple[str, str]]] = {
         ),
         "resolve": ("processes.changes:resolve", "Resolve incidents: by key, or all that match."),
         "delete": ("processes.deletion:delete", "Delete ended process instances: by key, or all that match."),
+        "delete-evaluations": (
+            "processes.deletion:delete_evaluations",
+            "Delete evaluations of decisions: by key, or all that match.",
+        ),
         "erase": ("processes.deletion:erase", "Erase a person's data: ended instances, logs, archive."),
         "batches": ("processes.batches:batches", "List, show, suspend, resume and cancel batch operations."),
         "fire": ("processes.timers:fire", "Fire timers now."),

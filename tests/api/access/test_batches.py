@@ -10,7 +10,7 @@ from vivero.api import app as api_app
 from vivero.api.access.creators import PresentRights
 from vivero.api.callers.caller import Caller
 from vivero.api.callers.permissions import ALL_RIGHTS, rights
-from vivero.engine.batch_operations.items import ACTIONS
+from vivero.engine.batch_operations.items import NEEDED
 from vivero.storage.access import row_security
 from vivero.storage.access.identities import Grant
 from vivero.storage.postgres import driver
@@ -23,6 +23,7 @@ CREATING = (
     "/v2/process-instances/deletion",
     "/v2/process-instances/incident-resolution",
     "/v2/incidents/resolution",
+    "/v2/decision-instances/deletion",
 )
 CHANGES = ("suspension", "resumption", "cancellation")
 ROUTES = {
@@ -31,7 +32,7 @@ ROUTES = {
     "POST /v2/process-instances/{processInstanceKey}/incident-resolution",
 }
 """The routes whose callers with other tenants are tried here."""
-FILTER = {"filter": {"state": "ACTIVE"}}
+FILTER = {"filter": {"tenantId": "a"}}
 
 
 class As:
@@ -104,15 +105,15 @@ async def test_the_incidents_of_a_foreign_instance_are_those_of_an_unknown_one(c
 @pytest.mark.parametrize(
     ("grants", "statuses"),
     [
-        ([("BATCH", "*", "CREATE")], [403, 403, 403, 403]),
-        ([("BATCH", "*", "CREATE"), ("PROCESS_DEFINITION", "*", "READ_PROCESS_INSTANCE")], [403, 403, 403, 403]),
+        ([("BATCH", "*", "CREATE")], [403] * 5),
+        ([("BATCH", "*", "CREATE"), ("PROCESS_DEFINITION", "*", "READ_PROCESS_INSTANCE")], [403] * 5),
         (
             [("BATCH", "*", "CREATE"), ("PROCESS_DEFINITION", "p", "READ_PROCESS_INSTANCE", "DELETE_PROCESS_INSTANCE")],
-            [403, 200, 403, 403],
+            [403, 200, 403, 403, 403],
         ),
         (
             [("BATCH", "*", "CREATE"), ("PROCESS_DEFINITION", "p", "READ_PROCESS_INSTANCE", "CANCEL_PROCESS_INSTANCE")],
-            [200, 403, 403, 403],
+            [200, 403, 403, 403, 403],
         ),
         (
             [
@@ -120,11 +121,22 @@ async def test_the_incidents_of_a_foreign_instance_are_those_of_an_unknown_one(c
                 ("PROCESS_DEFINITION", "*", "READ_PROCESS_INSTANCE", "CANCEL_PROCESS_INSTANCE"),
                 ("PROCESS_DEFINITION", "p", "UPDATE_PROCESS_INSTANCE"),
             ],
-            [403, 403, 200, 200],
+            [403, 403, 200, 200, 403],
         ),
         (
-            [("BATCH", "7", "CREATE"), ("PROCESS_DEFINITION", "*", *ACTIONS.values(), "READ_PROCESS_INSTANCE")],
-            [403] * 4,
+            [
+                ("BATCH", "*", "CREATE_BATCH_OPERATION_DELETE_DECISION_INSTANCE"),
+                ("DECISION_DEFINITION", "d", "READ_DECISION_INSTANCE", "DELETE_DECISION_INSTANCE"),
+            ],
+            [403, 403, 403, 403, 200],
+        ),
+        ([("BATCH", "*", "CREATE"), ("DECISION_DEFINITION", "d", "DELETE_DECISION_INSTANCE")], [403] * 5),
+        (
+            [
+                ("BATCH", "7", "CREATE"),
+                ("PROCESS_DEFINITION", "*", *(each.action for each in NEEDED.values()), "READ_PROCESS_INSTANCE"),
+            ],
+            [403] * 5,
         ),
     ],
 )

@@ -171,6 +171,7 @@ do   POST   /v2/decision-definitions/evaluation
 dov  POST   /v2/decision-instances/search
 dov  GET    /v2/decision-instances/{decisionEvaluationInstanceKey}
 do   POST   /v2/decision-instances/{decisionEvaluationKey}/deletion
+do   POST   /v2/decision-instances/deletion
 dov  POST   /v2/expression/evaluation
      PUT    /v2/clock
      POST   /v2/clock/reset

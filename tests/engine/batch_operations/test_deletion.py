@@ -178,23 +178,28 @@ class Transactional(Mortal):
         return self._target.transaction()
 
 
+async def survive(engine, rng):
+    """Turn until all batches have ended, with kills before and after random calls."""
+    settings = BatchOperationSettings(portion=rng.randint(1, 4), in_flight=4, scan_rows=rng.randint(1, 5))
+    for left in range(rng.randint(1, 6), -1, -1):
+        fate = Fate(rng)
+        fate.step = rng.choice(["add_items", "settle", "finish", "unsent"]) if left else "never"
+        batches = engine.batches(settings)
+        connection = Transactional(engine.connection, fate)
+        try:
+            while await batches.run_once(connection, beat()) is not None:
+                pass
+        except Killed:
+            continue
+
+
 @pytest.mark.parametrize("round", range(3))
 async def test_random_kills_lose_and_double_nothing(migrated, seed, round):
     rng = random.Random(seed + round)
     async with BatchEngine(migrated).running() as engine:
         keys = await ended(engine, rng.randint(1, 9))
         batch = await engine.begin(DELETE_PROCESS_INSTANCE)
-        settings = BatchOperationSettings(portion=rng.randint(1, 4), in_flight=4, scan_rows=rng.randint(1, 5))
-        for left in range(rng.randint(1, 6), -1, -1):
-            fate = Fate(rng)
-            fate.step = rng.choice(["add_items", "settle", "finish", "unsent"]) if left else "never"
-            batches = engine.batches(settings)
-            connection = Transactional(engine.connection, fate)
-            try:
-                while await batches.run_once(connection, beat()) is not None:
-                    pass
-            except Killed:
-                continue
+        await survive(engine, rng)
         assert await engine.counts(batch) == ("COMPLETED", len(keys), len(keys), 0, 0, 0)
         assert [key for (key,) in await engine.rows(DELETED)] == keys
         assert await engine.value("SELECT count(*) FROM audit_log") == len(keys)

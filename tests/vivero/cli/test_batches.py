@@ -138,6 +138,23 @@ def test_ended_instances_are_deleted_by_the_server(server):
     assert server.asked == [("POST", "/v2/process-instances/deletion", {"filter": filter})]
 
 
+def test_evaluations_are_deleted_by_key_and_by_the_server(server):
+    said = run("delete-evaluations", "5")
+    assert (said.exit_code, said.stdout) == (0, "deleted 5\n"), said.stderr
+    options = ("--decision", "Price", "--failed", "--evaluated-before", "2026-01-01T00:00:00Z", "--detach")
+    said = run("delete-evaluations", "--all", *options)
+    assert (said.exit_code, said.stdout) == (0, "7\n"), said.stderr
+    filter = {
+        "decisionDefinitionId": "Price",
+        "state": "FAILED",
+        "evaluationDate": {"$lt": "2026-01-01T00:00:00Z"},
+    }
+    assert server.asked == [
+        ("POST", "/v2/decision-instances/5/deletion", {}),
+        ("POST", "/v2/decision-instances/deletion", {"filter": filter}),
+    ]
+
+
 def test_failed_items_are_an_error(server):
     server.states = [operation("PARTIALLY_COMPLETED", 2, Completed=1, Failed=1)]
     said = run("cancel", "--all", "--process", "order")
@@ -175,7 +192,10 @@ def test_detached_it_only_prints_the_key(server):
         (["suspend", "--all", "--process", "p", "--reason", "r"], "--reason and --include-called need keys"),
         (["resume", "--all", "--process", "p", "--include-called"], "--include-called needs keys"),
         (["delete", "5", "--ended-before", "2026-01-01"], "--ended-before needs --all"),
-        (["delete", "--all"], "name what to change"),
+        (["delete", "--all"], """everything: --filter '{"state":{"$in":["COMPLETED","TERMINATED"]}}'"""),
+        (["delete-evaluations"], "name keys, or use --all"),
+        (["delete-evaluations", "5", "--failed"], "--failed needs --all"),
+        (["delete-evaluations", "--all"], """everything: --filter '{"state":{"$in":["EVALUATED","FAILED"]}}'"""),
         (["erase"], "give either --business-id or --variable"),
         (["resolve", "5", "--error", "x"], "--error needs --all"),
         (["resolve", "--all", "--process", "p", "--retries", "3"], "--variables and --retries need keys"),

@@ -8,6 +8,7 @@ from datetime import datetime
 from typing import Any, TypeVar
 
 import click
+import msgspec
 import trio
 from rich.markup import escape
 from rich.progress import BarColumn, Progress, TaskID, TextColumn, TimeRemainingColumn
@@ -69,7 +70,8 @@ def change_all(
     """
     chosen = {name: value for name, value in filter.items() if value not in (None, [])}
     if not chosen:
-        raise click.UsageError('name what to change, such as --process; everything: --filter \'{"state": "ACTIVE"}\'')
+        everything = msgspec.json.encode(of).decode()
+        raise click.UsageError(f"name what to change by an option; everything: --filter '{everything}'")
 
     async def work(client: Client) -> Document:
         if not yes and is_a_person_there():

@@ -1,4 +1,4 @@
-"""The commands `delete` and `erase`: ended process instances, by key, or all that match, or those of a person."""
+"""The commands `delete`, `delete-evaluations` and `erase`: by key, or all that match, or a person's data."""
 
 from __future__ import annotations
 
@@ -20,6 +20,8 @@ from vivero.cli.shared.server_options import address_option, talk
 from vivero.client.rest import Client
 
 ENDED = {"state": {"$in": ["COMPLETED", "TERMINATED"]}}
+EVALUATED = {"state": {"$in": ["EVALUATED", "FAILED"]}}
+"""Every decision instance."""
 
 
 @click.command()
@@ -76,6 +78,63 @@ def delete(
 
 async def _delete(client: Client, key: str) -> None:
     await client.request("POST", f"/v2/process-instances/{key}/deletion", {})
+
+
+@click.command("delete-evaluations")
+@keys_argument(required=False)
+@everything_options
+@click.option("--decision", metavar="ID", help="With --all: only evaluations that took this decision.")
+@click.option("--failed", is_flag=True, help="With --all: only evaluations that failed.")
+@click.option("--evaluated-before", metavar="TIME", help="With --all: only those of before.")
+@address_option
+@json_option
+def delete_evaluations(
+    keys: tuple[str, ...],
+    everything: bool,
+    decision: str | None,
+    failed: bool,
+    evaluated_before: str | None,
+    filter: dict[str, Any] | None,
+    detach: bool,
+    yes: bool,
+    address: str | None,
+    as_json: bool,
+) -> None:
+    """Delete evaluations of decisions, each with the decision instances of all decisions that it took.
+
+    A key is that of an evaluation. With --all the server deletes every evaluation with a decision instance that
+    matches, as a batch operation.
+
+    \b
+    Examples:
+      vivero delete-evaluations 2251799813685251
+      vivero delete-evaluations --all --decision Price --failed
+    """
+    others = {"--decision": decision, "--failed": failed, "--evaluated-before": evaluated_before}
+    check_target(keys, everything, others | {"--filter": filter, "--detach": detach})
+    if not everything:
+        try_each(address, keys, _delete_evaluation, "deleted", as_json=as_json)
+        return
+    chosen = {
+        "decisionDefinitionId": decision,
+        "state": "FAILED" if failed else None,
+        "evaluationDate": {"$lt": evaluated_before} if evaluated_before else None,
+    } | (filter or {})
+    change_all(
+        address,
+        "decision-instances/deletion",
+        "decision-instances",
+        chosen,
+        detach=detach,
+        yes=yes,
+        what="delete the evaluations of",
+        as_json=as_json,
+        of=EVALUATED,
+    )
+
+
+async def _delete_evaluation(client: Client, key: str) -> None:
+    await client.request("POST", f"/v2/decision-instances/{key}/deletion", {})
 
 
 @click.command()
