@@ -2,7 +2,9 @@
 import { type ReadonlySignal, useSignal } from '@preact/signals';
 import { useEffect, useLayoutEffect, useRef } from 'preact/hooks';
 import { t } from '../lib/i18n.ts';
-import type { Badges, Diagram } from './diagram.ts';
+import { type Badges, instanceBadges } from './badges.ts';
+import type { Carrying } from './carrying.ts';
+import type { Diagram } from './diagram.ts';
 import { withDiagram } from './layout.ts';
 import type { Marks } from './marks.ts';
 
@@ -15,6 +17,8 @@ export type CanvasProps = {
   heat?: ReadonlyMap<string, number> | null;
   travel?: string | null;
   names?: (names: Map<string, string>) => void;
+  /** Tokens that can be dragged. */
+  carrying?: Carrying | null;
   past?: ReadonlySignal<boolean>;
 };
 
@@ -30,12 +34,14 @@ export function Canvas({
   heat = null,
   travel = null,
   names,
+  carrying = null,
   past,
 }: CanvasProps) {
   const host = useRef<HTMLDivElement>(null);
   const diagram = useSignal<Diagram | null>(null);
   const failed = useSignal<string | null>(null);
-  const module = useSignal<typeof import('./diagram.ts') | null>(null);
+  const rules = useRef(carrying);
+  rules.current = carrying;
   useLayoutEffect(() => {
     let made: Diagram | undefined;
     let gone = false;
@@ -44,6 +50,7 @@ export function Canvas({
       active: t('n.active'),
       incident: t('n.incidents'),
       completed: t('n.completed'),
+      planned: t('modify.planned'),
     };
     failed.value = null;
     import('./diagram.ts')
@@ -55,7 +62,6 @@ export function Canvas({
         if (gone) return made.destroy();
         made.fit();
         names?.(made.names());
-        module.value = loaded;
         diagram.value = made;
       })
       .catch((error: Error) => {
@@ -71,7 +77,7 @@ export function Canvas({
     };
   }, [xml]);
   useEffect(() => {
-    diagram.value?.show(marks, badges ?? module.value!.instanceBadges);
+    diagram.value?.show(marks, badges ?? instanceBadges);
   }, [diagram.value, marks]);
   useEffect(() => {
     diagram.value?.heat(heat);
@@ -79,6 +85,14 @@ export function Canvas({
   useEffect(() => {
     diagram.value?.select(selected);
   }, [diagram.value, selected]);
+  useEffect(() => {
+    if (!diagram.value || !rules.current) return;
+    return diagram.value.carry({
+      from: (id) => rules.current?.from(id) ?? null,
+      to: (id, from) => rules.current?.to(id, from) ?? false,
+      onDrop: (from, to) => rules.current?.onDrop(from, to),
+    });
+  }, [diagram.value, carrying !== null]);
   useEffect(() => {
     if (travel) diagram.value?.travel(travel);
   }, [travel]);

@@ -3,8 +3,10 @@
 import outline from 'bpmn-js/lib/features/outline';
 import Viewer from 'bpmn-js/lib/NavigatedViewer';
 import 'bpmn-js/dist/assets/diagram-js.css';
+import { type Badges, badge } from './badges.ts';
+import { type Carrying, carry } from './carrying.ts';
 import { type Box, fitted, heatColour, type Point, pathOf } from './geometry.ts';
-import { classesOf, type Mark, type Marks } from './marks.ts';
+import { classesOf, type Mark, type Marks, plannedText } from './marks.ts';
 
 type Shape = Box & {
   id: string;
@@ -45,9 +47,7 @@ type Services = {
   eventBus: { on(name: string, call: (event: { element: Shape }) => void): void };
 };
 
-export type Words = { diagram: string; active: string; incident: string; completed: string };
-export type Badge = { text: string; tone: string };
-export type Badges = (mark: Mark) => { left?: Badge | null; right?: Badge | null };
+export type Words = { diagram: string; active: string; incident: string; completed: string; planned: string };
 export type Diagram = {
   show(marks: Marks, badges: Badges): void;
   heat(counts: ReadonlyMap<string, number> | null): void;
@@ -55,30 +55,15 @@ export type Diagram = {
   fit(): void;
   zoom(by: number): void;
   travel(flow: string): void;
+  /** Let tokens be dragged. The answer ends it. */
+  carry(rules: Carrying): () => void;
   names(): Map<string, string>;
   destroy(): void;
 };
 
-/** Badges of an instance: the number of active tokens, and a sign for incidents. */
-export const instanceBadges: Badges = (mark) => ({
-  left:
-    mark.active + mark.incidents
-      ? { text: String(mark.active + mark.incidents), tone: mark.incidents && !mark.active ? 'bad' : '' }
-      : null,
-  right: mark.incidents ? { text: '!', tone: 'bad' } : null,
-});
-
 function svg(tag: string, attributes: Record<string, string | number>): SVGElement {
   const made = document.createElementNS('http://www.w3.org/2000/svg', tag);
   for (const [name, value] of Object.entries(attributes)) made.setAttribute(name, String(value));
-  return made;
-}
-
-function badge({ text, tone }: Badge): HTMLElement {
-  const made = document.createElement('span');
-  made.className = `token ${tone}`;
-  made.textContent = text;
-  made.setAttribute('aria-hidden', 'true');
   return made;
 }
 
@@ -89,12 +74,13 @@ const kind = (shape: Shape): string =>
     .toLowerCase();
 const label = (shape: Shape): string => `${shape.businessObject.name || shape.id}, ${kind(shape)}`;
 
-const described = (shape: Shape, mark: Mark | undefined, words: Words): string =>
+const described = (shape: Shape, mark: Mark | undefined, plan: string, words: Words): string =>
   [
     label(shape),
     mark?.incidents && `${mark.incidents} ${words.incident}`,
     mark?.active && `${mark.active} ${words.active}`,
     mark?.completed && `${mark.completed} ${words.completed}`,
+    plan && `${words.planned} ${plan}`,
   ]
     .filter(Boolean)
     .join(', ');
@@ -183,6 +169,13 @@ export async function createDiagram(
   services.eventBus.on('element.click', ({ element }) => {
     if (element.parent) onSelect(element.labelTarget?.id ?? element.id);
   });
+  /** The element that a node of the page belongs to, also a badge or a label; null for flows and the ground. */
+  const elementAt = (node: Element): string | null => {
+    const owner = node.closest<HTMLElement>('[data-element-id], [data-container-id]');
+    const shape = registry.get(owner?.dataset.elementId ?? owner?.dataset.containerId ?? '');
+    const found = shape?.labelTarget ?? shape;
+    return found?.parent && !found.waypoints ? found.id : null;
+  };
   const marked: [string, string][] = [];
   const add = (id: string, marker: string): void => {
     if (registry.get(id)) {
@@ -217,10 +210,19 @@ export async function createDiagram(
         if (left) overlays.add(id, { position: { bottom: 11, left: -9 }, html: badge(left) });
         if (right) overlays.add(id, { position: { top: -11, right: 11 }, html: badge(right) });
       }
-      for (const shape of shapes)
-        registry
-          .getGraphics(shape.id)
-          .setAttribute('aria-label', described(shape, marks.elements.get(shape.id), words));
+      for (const [id, plan] of marks.planned ?? []) {
+        if (!registry.get(id)) continue;
+        if (plan.leaves) add(id, 'is-leaving');
+        if (plan.joins) add(id, 'is-joining');
+        if (plan.wrong) add(id, 'is-wrong');
+        const sign = { text: `${plannedText(plan)}${plan.wrong ? ' !' : ''}`, tone: plan.wrong ? 'bad' : 'plan' };
+        overlays.add(id, { position: { bottom: 11, right: 26 }, html: badge(sign) });
+      }
+      for (const shape of shapes) {
+        const plan = marks.planned?.get(shape.id);
+        const text = described(shape, marks.elements.get(shape.id), plan ? plannedText(plan) : '', words);
+        registry.getGraphics(shape.id).setAttribute('aria-label', text);
+      }
     },
     heat(counts) {
       const layer = canvas.getLayer('heat', 1);
@@ -242,6 +244,13 @@ export async function createDiagram(
       });
       void moving.finished.finally(() => dot.remove());
     },
+    carry: (rules) =>
+      carry(
+        host,
+        elementAt,
+        { add: (id) => canvas.addMarker(id, 'is-target'), remove: (id) => canvas.removeMarker(id, 'is-target') },
+        rules,
+      ),
     names: () =>
       new Map(
         registry.filter((shape) => !!shape.businessObject?.name).map((shape) => [shape.id, shape.businessObject.name!]),

@@ -1,9 +1,19 @@
 // What a diagram shows about its elements, from statistics of the API or from a fold of events.
+import type { Planned } from '../lib/operations/modification.ts';
 import type { Statistics } from '../lib/shapes.ts';
 
 export type Mark = { active: number; incidents: number; completed: number; canceled: number };
-/** `offered`: what people can activate in ad-hoc sub-processes. */
-export type Marks = { elements: Map<string, Mark>; flows: ReadonlySet<string>; offered?: ReadonlySet<string> };
+/** `offered`: what people can activate in ad-hoc sub-processes. `planned`: what a modification would do. */
+export type Marks = {
+  elements: Map<string, Mark>;
+  flows: ReadonlySet<string>;
+  offered?: ReadonlySet<string>;
+  planned?: ReadonlyMap<string, Planned>;
+};
+
+/** “−2 +1”: the tokens that leave an element, and those that come. */
+export const plannedText = ({ joins, leaves }: Planned): string =>
+  [leaves && `−${leaves}`, joins && `+${joins}`].filter(Boolean).join(' ');
 
 export const NOTHING: Marks = { elements: new Map(), flows: new Set() };
 

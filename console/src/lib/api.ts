@@ -11,18 +11,30 @@ export type Request = { method: Method; path: string; body?: unknown; ifMatch?: 
 /** An answer with the position of its command in the log (null for reads) and its duration. */
 export type Answer<T> = { body: T; position: string | null; ms: number };
 
+/** What is wrong at an element; null: with the whole. */
+export type ElementProblem = { elementId: string | null; message: string };
+
 /** A problem: the server's, or `status` 0 when the server cannot be reached. */
 export class Problem extends Error {
   readonly status: number;
   readonly title: string;
   readonly detail: string;
   readonly position: string | null;
-  constructor(status: number, title: string, detail: string, position: string | null = null) {
+  /** All that is wrong, if there may be several things. */
+  readonly problems: readonly ElementProblem[];
+  constructor(
+    status: number,
+    title: string,
+    detail: string,
+    position: string | null = null,
+    problems: readonly ElementProblem[] = [],
+  ) {
     super(detail || title);
     this.status = status;
     this.title = title;
     this.detail = detail;
     this.position = position;
+    this.problems = problems;
   }
 }
 
@@ -57,15 +69,18 @@ async function problemOf(answer: Response): Promise<Problem> {
     found?.title ?? answer.statusText,
     found ? (found.detail ?? '') : text.slice(0, 300),
     position,
+    found?.problems,
   );
   if (isAway(problem.status, problem.title)) lost();
   return problem;
 }
 
+type Details = { title?: string; detail?: string; problems?: ElementProblem[] };
+
 /** The problem details in a body; null if it has none. */
-function problemIn(text: string): { title?: string; detail?: string } | null {
+function problemIn(text: string): Details | null {
   try {
-    return JSON.parse(text) as { title?: string; detail?: string };
+    return JSON.parse(text) as Details;
   } catch {
     return null;
   }

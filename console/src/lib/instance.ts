@@ -17,6 +17,18 @@ export type Now = {
 
 const pathOf = (key: string): string => `/v2/process-instances/${key}`;
 
+/** The version of the tree that an instance belongs to; null if the user may not read it, or the tree is too large. */
+export async function versionOf(instance: Instance): Promise<string | null> {
+  const abort = new AbortController();
+  const answer = await fetch(
+    `/v2/process-instances/${instance.rootProcessInstanceKey ?? instance.processInstanceKey}/snapshot`,
+    { credentials: 'same-origin', signal: abort.signal },
+  ).catch(() => null);
+  const version = answer?.ok ? answer.headers.get('ETag') : null;
+  abort.abort();
+  return version;
+}
+
 /** The instance itself. Its model is asked for as soon as it is known. */
 export function instanceOf(key: string, abort?: AbortSignal): Promise<Instance> {
   const asked = get<Instance>(pathOf(key), abort);

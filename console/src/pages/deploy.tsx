@@ -1,7 +1,7 @@
 // Deploy: files are dropped anywhere on the console, or chosen here. Problems are listed with their lines, and drawn on the diagram.
 import { useComputed, useSignal, useSignalEffect } from '@preact/signals';
+import type { Badges } from '../diagram/badges.ts';
 import { Canvas } from '../diagram/canvas.tsx';
-import type { Badges } from '../diagram/diagram.ts';
 import { type Marks, NOTHING } from '../diagram/marks.ts';
 import { Problem, send } from '../lib/api.ts';
 import { argument, type Command, notify } from '../lib/commands.ts';

@@ -1,5 +1,6 @@
 // A process instance: where it is and why, what it knows, what happened, and the cure, on one page.
 import { useComputed, useSignal } from '@preact/signals';
+import type { ComponentType } from 'preact';
 import { Canvas, warmUp } from '../diagram/canvas.tsx';
 import { marksOf } from '../diagram/marks.ts';
 import { fold, type Shown, type Step, stepsOf, type View, visible } from '../history/fold.ts';
@@ -10,20 +11,27 @@ import { t } from '../lib/i18n.ts';
 import { instanceOf, presentOf } from '../lib/instance.ts';
 import { pageKey } from '../lib/keys.ts';
 import { modelOf } from '../lib/models.ts';
+import { flowNodesOf } from '../lib/operations/flow_nodes.ts';
+import { plannedOf } from '../lib/operations/modification.ts';
 import { useResource } from '../lib/resource.ts';
 import { href, put, query } from '../lib/router.ts';
 import type { CallHierarchy, History, Instance as InstanceShape } from '../lib/shapes.ts';
 import { processUrl } from '../lib/urls.ts';
 import { Divider } from '../parts/divider.tsx';
 import { Head } from '../parts/head.tsx';
+import { Opened } from '../parts/lazy.tsx';
 import { ProblemBox } from '../parts/problem.tsx';
 import { State } from '../parts/state.tsx';
 import { KeyText, Time } from '../parts/time.tsx';
 import { aroundInner, hasAdHoc, loadAdHocs } from './ad_hoc.tsx';
 import { Inspector } from './inspector.tsx';
 import { InstanceActions } from './instance_actions.tsx';
+import type { PanelProps } from './modification/panel.tsx';
+import { carryingOf, stage, usePlan } from './modification/plan.ts';
 
 warmUp();
+
+const panel = async (): Promise<ComponentType<PanelProps>> => (await import('./modification/panel.tsx')).Panel;
 
 type Past = { steps: Step[]; shown: Shown[]; more: boolean };
 
@@ -105,15 +113,29 @@ export function Instance({ id }: { id: string }) {
     topics,
   );
   const names = useSignal(new Map<string, string>());
+  const plan = usePlan();
   const compensation = useComputed(() => (xml.data.value ? compensationIn(xml.data.value) : null)).value;
   const present = useComputed(() => {
     if (!found.data.value) return EMPTY.marks;
+    const { statistics, flows } = found.data.value;
+    const wrong = plan.problems.value.map(({ elementId }) => elementId);
     const offered = (adHocs.data.value ?? []).flatMap((one) => one.elements.map(({ elementId }) => elementId));
-    return { ...marksOf(found.data.value.statistics, found.data.value.flows), offered: new Set(offered) };
+    const planned = plannedOf(plan.changes.value, statistics, wrong);
+    return { ...marksOf(statistics, flows), offered: new Set(offered), planned };
   }).value;
   const heat = query.value.get('heat') !== null;
   const selected = query.value.get('element') ?? (at === null ? (now?.incidents[0]?.elementId ?? null) : null);
-  const select = (element: string | null) => put({ element });
+  const modifying = query.value.get('modify') !== null && at === null && instance?.state === 'ACTIVE';
+  const select = (element: string | null) => {
+    const source = plan.aiming.peek();
+    if (source && element && element !== source.id) stage(plan, source, element);
+    else put({ element });
+  };
+  const nodes = useComputed(() => {
+    const process = (found.data.value?.instance ?? itself.data.value)?.processDefinitionId;
+    const known = xml.data.value && process ? flowNodesOf(xml.data.value, process) : [];
+    return new Map(known.map((node) => [node.id, node]));
+  }).value;
   pageKey('h', () => put({ heat: heat ? null : 1 }));
   if (!instance || (!now && found.problem.value))
     return (
@@ -174,6 +196,7 @@ export function Instance({ id }: { id: string }) {
             onSelect={select}
             heat={counts}
             travel={taken}
+            carrying={modifying ? carryingOf(plan, present, nodes) : null}
             names={(found) => {
               names.value = found;
             }}
@@ -182,7 +205,19 @@ export function Instance({ id }: { id: string }) {
           <div class="canvas" />
         )}
         <Divider of="aside" along="x" grows={-1} least={240} most={720} usual={340} />
-        {now ? (
+        {now && modifying ? (
+          <Opened
+            load={panel}
+            props={{
+              now,
+              plan,
+              nodes,
+              selected: query.value.get('element'),
+              name,
+              onClose: () => put({ modify: null }),
+            }}
+          />
+        ) : now ? (
           <Inspector
             now={now}
             view={at === null ? null : view}

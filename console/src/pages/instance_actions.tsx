@@ -4,11 +4,12 @@ import { get, search } from '../lib/api.ts';
 import { argument } from '../lib/commands.ts';
 import { curesOf } from '../lib/cures.ts';
 import { t } from '../lib/i18n.ts';
-import type { Now } from '../lib/instance.ts';
+import { type Now, versionOf } from '../lib/instance.ts';
 import { variablesOf } from '../lib/json.ts';
-import { go, href } from '../lib/router.ts';
-import { CANCEL_INSTANCE, DELETE_INSTANCE, UPDATE_INSTANCE } from '../lib/session.ts';
+import { go, href, put, query } from '../lib/router.ts';
+import { CANCEL_INSTANCE, DELETE_INSTANCE, MODIFY_INSTANCE, UPDATE_INSTANCE } from '../lib/session.ts';
 import type { Instance, Variable } from '../lib/shapes.ts';
+import { Act } from '../parts/act.tsx';
 import { ActionDialog, type Checked } from '../parts/action.tsx';
 import { differences } from '../parts/conflict.tsx';
 import { JsonArea } from '../parts/json_area.tsx';
@@ -51,18 +52,6 @@ function DeleteButton({ instance }: { instance: Instance }) {
       )}
     </Opening>
   );
-}
-
-/** The version of the tree that an instance belongs to; null if the user may not read it, or the tree is too large. */
-async function versionOf(instance: Instance): Promise<string | null> {
-  const abort = new AbortController();
-  const answer = await fetch(
-    `/v2/process-instances/${instance.rootProcessInstanceKey ?? instance.processInstanceKey}/snapshot`,
-    { credentials: 'same-origin', signal: abort.signal },
-  ).catch(() => null);
-  const version = answer?.ok ? answer.headers.get('ETag') : null;
-  abort.abort();
-  return version;
 }
 
 /** The present values of variables of a scope, as compact JSON. */
@@ -165,6 +154,16 @@ export function InstanceActions({ now }: { now: Now }) {
       <Opening need={CANCEL_INSTANCE} of={process} text={t('instance.cancel')}>
         {(close) => <Cancel now={now} onClose={close} />}
       </Opening>
+      {!suspended && (
+        <Act
+          need={MODIFY_INSTANCE}
+          of={process}
+          pressed={query.value.get('modify') !== null}
+          onClick={() => put({ modify: query.value.get('modify') === null ? 1 : null })}
+        >
+          {t('modify.title')}
+        </Act>
+      )}
       <SuspensionButton instance={instance} />
       {now.incidents.length > 0 && !suspended && (
         <Opening need={UPDATE_INSTANCE} of={process} class="primary" text={t('incident.retry')}>

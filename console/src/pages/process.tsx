@@ -1,7 +1,7 @@
 // A process: its diagram with what runs where, its versions, and its instances.
 import { useComputed, useSignal } from '@preact/signals';
+import type { Badges } from '../diagram/badges.ts';
 import { Canvas, warmUp } from '../diagram/canvas.tsx';
-import type { Badges } from '../diagram/diagram.ts';
 import { marksOf, NOTHING } from '../diagram/marks.ts';
 import { send } from '../lib/api.ts';
 import { durationsOf, NOBODY, runningByVersion } from '../lib/counts.ts';

@@ -9,6 +9,8 @@ export type ActProps = {
   onClick: () => void;
   class?: string;
   disabled?: boolean;
+  /** Whether it is on, for one that switches. */
+  pressed?: boolean;
   label?: string;
   children: ComponentChildren;
 };
@@ -17,7 +19,7 @@ export type ActProps = {
 export const lackOf = (need: Need | null, of?: string): string | null =>
   need === null || may(need, of) ? null : t('rights.lack', { permission: `${need[1]} (${need[0]})` });
 
-export function Act({ need, of, onClick, class: look, disabled = false, label, children }: ActProps) {
+export function Act({ need, of, onClick, class: look, disabled = false, pressed, label, children }: ActProps) {
   const lack = lackOf(need, of);
   return (
     <button
@@ -25,6 +27,7 @@ export function Act({ need, of, onClick, class: look, disabled = false, label, c
       class={look}
       disabled={disabled && !lack}
       aria-disabled={lack ? true : undefined}
+      aria-pressed={pressed}
       data-why={lack ?? undefined}
       aria-label={label}
       onClick={() => {

@@ -2,6 +2,7 @@
 import { useSignal } from '@preact/signals';
 import type { ComponentChildren } from 'preact';
 import { useRef } from 'preact/hooks';
+import type { Problem } from '../lib/api.ts';
 import { attempt, type Command } from '../lib/commands.ts';
 import { t } from '../lib/i18n.ts';
 import { Conflict, type Difference } from './conflict.tsx';
@@ -18,6 +19,10 @@ type ActionProps = {
   commands: readonly Command[];
   invalid?: string | null;
   check?: () => Promise<Checked>;
+  /** The version that the first command depends on: with another one it is refused, and not tried again. */
+  version?: string | null;
+  /** A problem of the server, which is told as a notice, too. */
+  onProblem?: (problem: Problem) => void;
   onClose: () => void;
   onDone?: (answer: unknown) => void;
   children?: ComponentChildren;
@@ -36,6 +41,8 @@ export function ActionDialog({
   commands,
   invalid = null,
   check = async () => NONE,
+  version,
+  onProblem,
   onClose,
   onDone,
   children,
@@ -58,11 +65,12 @@ export function ActionDialog({
     const [first, ...others] = commands as [Command, ...Command[]];
     const { answer, problem } = await attempt(
       title,
-      [{ ...first, ifMatch: checked.version ?? null }, ...others],
+      [{ ...first, ifMatch: version ?? checked.version ?? null }, ...others],
       most > 0 ? CHANGED : undefined,
     );
     if (problem?.status === CHANGED && most > 0) return tried(most - 1);
     if (problem?.status === CONFLICT) changedMeanwhile(await check().catch(() => NONE));
+    if (problem) onProblem?.(problem);
     if (!answer) return;
     onDone?.(answer.body);
     onClose();
@@ -70,7 +78,7 @@ export function ActionDialog({
   const submit = async (event: Event) => {
     event.preventDefault();
     busy.value = true;
-    await tried(TRIES);
+    await tried(version === undefined ? TRIES : 0);
     busy.value = false;
   };
   return (

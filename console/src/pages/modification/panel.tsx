@@ -1,0 +1,90 @@
+// Modify an instance: tokens are moved, begun and ended on its diagram, and sent together.
+import { useSignal } from '@preact/signals';
+import { t } from '../../lib/i18n.ts';
+import { type Now, versionOf } from '../../lib/instance.ts';
+import type { FlowNode } from '../../lib/operations/flow_nodes.ts';
+import { invalidOf, modificationOf } from '../../lib/operations/modification.ts';
+import { useResource } from '../../lib/resource.ts';
+import { ActionDialog } from '../../parts/action.tsx';
+import { Changes, Sentences } from './changes.tsx';
+import { clear, type Plan } from './plan.ts';
+import { Selected } from './selected.tsx';
+
+export type PanelProps = {
+  now: Now;
+  plan: Plan;
+  nodes: ReadonlyMap<string, FlowNode>;
+  selected: string | null;
+  name: (id: string) => string;
+  onClose: () => void;
+};
+
+export function Panel({ now, plan, nodes, selected, name, onClose }: PanelProps) {
+  const { instance } = now;
+  const key = instance.processInstanceKey;
+  const applying = useSignal(false);
+  const version = useResource(`version ${key}`, () => versionOf(instance), [`instance:${key}`]).data.value ?? null;
+  const at = now.statistics.find(({ elementId }) => elementId === selected);
+  const changes = plan.changes.value;
+  const invalid = invalidOf(changes);
+  return (
+    <aside aria-label={t('modify.title')}>
+      <div class="aside-head">
+        <h2>{t('modify.title')}</h2>
+        <button type="button" class="quiet" aria-label={t('modify.end')} title={t('modify.end')} onClick={onClose}>
+          ×
+        </button>
+      </div>
+      <Selected
+        instance={key}
+        plan={plan}
+        selected={selected}
+        nodes={nodes}
+        active={at ? at.active + at.incidents : 0}
+        name={name}
+      />
+      <h3>{t('modify.changes')}</h3>
+      <Changes instance={key} plan={plan} nodes={nodes} name={name} />
+      {changes.length > 0 && (
+        <div class="row">
+          <button type="button" onClick={() => clear(plan)}>
+            {t('modify.discard')}
+          </button>
+          <button
+            type="button"
+            class="primary"
+            disabled={invalid !== null}
+            onClick={() => {
+              applying.value = true;
+            }}
+          >
+            {t('modify.apply')} …
+          </button>
+        </div>
+      )}
+      {applying.value && (
+        <ActionDialog
+          title={t('modify.instance')}
+          button={t('modify.apply')}
+          commands={[modificationOf(key, changes)]}
+          version={version}
+          onProblem={({ problems }) => {
+            if (!problems.length) return;
+            plan.problems.value = problems;
+            applying.value = false;
+          }}
+          onClose={() => {
+            applying.value = false;
+          }}
+          onDone={() => {
+            clear(plan);
+            onClose();
+          }}
+        >
+          <p>{t('modify.applyNote')}</p>
+          <Sentences of={changes} name={name} />
+        </ActionDialog>
+      )}
+    </aside>
+  );
+}
