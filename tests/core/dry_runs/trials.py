@@ -4,6 +4,7 @@ import pickle
 
 from vivero.core.dry_runs.trial import Trial
 from vivero.core.execution.step import Processor
+from vivero.core.needs import NeedKind, NotLoaded
 from vivero.core.records.instances import ContinueWork
 from vivero.core.snapshots.codec import decode, encode
 from vivero.core.snapshots.reader import add_tree
@@ -11,6 +12,13 @@ from vivero.core.snapshots.writer import snapshot_of
 from vivero.core.state.state import State
 
 TENANT = "<default>"
+NOTHING = {
+    NeedKind.TASK_LISTENERS: lambda catalogue, _: setattr(catalogue, "task_listeners", {}),
+    NeedKind.FAMILY: lambda catalogue, key: catalogue.families.setdefault(key, {}),
+    NeedKind.FORMS: lambda catalogue, key: catalogue.form_versions.setdefault(key, {}),
+    NeedKind.DECISIONS: lambda catalogue, key: catalogue.decision_versions.setdefault(key, {}),
+}
+"""What a need finds that nobody has deployed."""
 
 
 def text_of(engine, key):
@@ -27,18 +35,31 @@ def catalogue_of(engine):
 
 
 def tried(engine, command):
-    """A trial of the command on a copy of its tree."""
-    state = State(1, engine.state.next_key)
+    """A trial of the command on a copy of its tree. What the copy lacks is not there, as for the engine."""
+    needs = []
+    while True:
+        trial = Trial(_copied(engine, command.key, needs), engine.memory.now)
+        try:
+            trial.run(command, TENANT)
+            return trial
+        except NotLoaded as missing:
+            if missing.need in needs:
+                raise
+            needs.append(missing.need)
+
+
+def _copied(engine, key, needs):
+    """A processor on a copy of the tree, and of the catalogue with these needs."""
+    state, own = State(1, engine.state.next_key), engine.state.elements[key].tree
     state.catalogue = catalogue_of(engine)
-    tree = add_tree(state, decode(text_of(engine, command.key)), engine.memory.find_model)
-    own = engine.state.elements[command.key].tree
+    for need in needs:
+        NOTHING[need.kind](state.catalogue, need.key)
+    tree = add_tree(state, decode(text_of(engine, key)), engine.memory.find_model)
     tree.rows, tree.in_parts = own.rows, own.in_parts
     state.begin_command()
     processor = Processor(state, engine.limits, engine.memory.find_model, engine.memory.find_decisions)
     processor.set_inline(False)
-    trial = Trial(processor, engine.memory.now)
-    trial.run(command, TENANT)
-    return trial
+    return processor
 
 
 def done(engine, command):
