@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from copy import copy
+from itertools import islice
 from typing import NamedTuple
 
 from vivero.core.bpmn.elements.ad_hoc import INNER_TYPE
@@ -23,6 +24,9 @@ from vivero.core.shared.variables import set_in, texts_of
 from vivero.core.state.instance_tree import ACTIVATED, ACTIVATING, Element, Instance, Variable
 from vivero.core.view import View
 
+Place = tuple[str, bool]
+"""The id of a scope, and whether it is an inner instance of a loop."""
+
 
 class Level(NamedTuple):
     """A scope around an element, in the model. `inner`: an inner instance of a loop, and not its body."""
@@ -30,8 +34,12 @@ class Level(NamedTuple):
     node: Node
     inner: bool
 
+    @property
+    def place(self) -> Place:
+        return self.node.id, self.inner
+
     def matches(self, element: Element) -> bool:
-        return element.element == self.node.id and element.is_inner is self.inner
+        return (element.element, element.is_inner) == self.place
 
 
 def levels_around(target: Node, nodes: Mapping[NodeId, Node]) -> list[Level]:
@@ -58,9 +66,12 @@ class Scopes:
         self._instance, self._nodes, self._view = instance, nodes, view
         self._planned: dict[int, Element] = {}
         """New scopes, and copies of live ones with the variables that are set."""
-        self._inside: dict[int, dict[tuple[str, bool], list[Element]]] = {}
-        """Live elements and new scopes: by the key of the scope around them, and by id and whether they are inner
-        instances of a loop. A scope may have thousands, and thousands may be activated in it."""
+        self._inside: dict[int, dict[Place, list[Element]]] = {}
+        """Live elements and new scopes: by the key of the scope around them, and by their places. A scope may have
+        thousands, and thousands may be activated in it."""
+        self._around: dict[tuple[int, str, str, bool], dict[int, Element]] = {}
+        """Inner instances of ad-hoc sub-processes that have a scope of a certain place: by the key of the ad-hoc
+        sub-process, their id and that place."""
         self._begun: set[int] = set()
         """Ad-hoc sub-processes that know that something in them has begun."""
 
@@ -118,20 +129,25 @@ class Scopes:
         raise Impossible(NO_ANCESTOR.format(ancestor.key))
 
     def _candidates(self, scope: Element, level: Level, inside: Sequence[Level]) -> Sequence[Element]:
-        """The scopes of a level in which something can begin.
+        """The scopes of a level in which something can begin; two of them if there are more.
 
         Each activity of an ad-hoc sub-process begins in an inner instance of its own. One is taken if it has the next
         scope already.
         """
-        found = self._at(scope, level)
         if level.node.type != INNER_TYPE:
-            return found
-        return [one for one in found if inside and self._at(one, inside[0])]
+            return self.at(scope, level)
+        if not inside:
+            return ()
+        place = scope.key, level.node.id, *inside[0].place
+        if place not in self._around:
+            self._around[place] = {one.key: one for one in self.at(scope, level) if self.at(one, inside[0])}
+        return tuple(islice(self._around[place].values(), 2))
 
-    def _at(self, scope: Element, level: Level) -> Sequence[Element]:
-        return self._inside_of(scope).get((level.node.id, level.inner), ())
+    def at(self, scope: Element, level: Level) -> Sequence[Element]:
+        """The live and the new elements of a level in a scope."""
+        return self._inside_of(scope).get(level.place, ())
 
-    def _inside_of(self, scope: Element) -> dict[tuple[str, bool], list[Element]]:
+    def _inside_of(self, scope: Element) -> dict[Place, list[Element]]:
         found = self._inside.get(scope.key)
         if found is None:
             found = self._inside[scope.key] = {}
@@ -151,7 +167,10 @@ class Scopes:
             node=node,
         )
         self._planned[key] = element
-        self._inside_of(scope).setdefault((node.id, element.is_inner), []).append(element)
+        place = node.id, element.is_inner
+        self._inside_of(scope).setdefault(place, []).append(element)
+        if scope.scope is not None:
+            self._around.get((scope.scope.key, scope.element, *place), {})[scope.key] = scope
         self.effects.append(ElementActivating(key, scope.key, node.id, node.type, (), -1, node.name))
         presets = {name: view.expressions.json_of(value) for name, value in node.presets.items()}
         if node.type == INNER_TYPE:

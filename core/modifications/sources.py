@@ -53,8 +53,9 @@ def find_sources(
         if move.source_key is not None:
             sources = [by_key[move.source_key]] if move.source_key in by_key else []
         else:
-            sources = named.get(move.source_id or "", [])
-            if not sources and move.source_id in nodes and not command.skip_absent:
+            sources = [one for one in named.get(move.source_id or "", []) if one is not instance]
+            is_movable = move.source_id in nodes and move.source_id != instance.element
+            if not sources and is_movable and not command.skip_absent:
                 text = f"with a source element that has no active instance: '{move.source_id}'"
                 problems.add_to("move", text, move.source_id)
         found.moved.append((move, sources))

@@ -68,8 +68,12 @@ class Command(msgspec.Struct, frozen=True, omit_defaults=True, gc=False):
         return type(self).home(self, tenant, routes) or here
 
     def was_put_off(self) -> bool:
-        """Whether the command is handled again, because it had to wait. Its outcome answers its request."""
-        return False
+        """Whether the command is handled again, because it had to wait. Its outcome answers its request.
+
+        Commands that may have to wait have the field `attempt`: the number of quanta of deferred work that they have
+        waited for.
+        """
+        return bool(getattr(self, "attempt", 0))
 
     def answers_its_request(self) -> bool:
         """Whether the command is a client's. If it was forwarded, its outcome answers the request that it names."""

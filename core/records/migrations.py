@@ -23,10 +23,6 @@ class MigrateInstance(Command, frozen=True):
     unless_there: bool = False
     """Leave an instance that has this definition already as it is. Items of batches do."""
     attempt: int = 0
-    """The number of quanta of deferred work that the command has waited for."""
-
-    def was_put_off(self) -> bool:
-        return self.attempt > 0
 
 
 class MoveSubscription(Command, frozen=True):

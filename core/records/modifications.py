@@ -55,7 +55,6 @@ class MoveInstruction(msgspec.Struct, frozen=True, gc=False, omit_defaults=True)
 class ModifyInstance(Command, frozen=True):
     """Activate, move and terminate elements of a process instance: everything or nothing.
 
-    `attempt`: the number of quanta of deferred work that the command has waited for.
     `skip_absent`: leave out moves whose source is not active, as items of batches do.
     """
 
@@ -71,9 +70,6 @@ class ModifyInstance(Command, frozen=True):
     move: tuple[MoveInstruction, ...] = ()
     attempt: int = 0
     skip_absent: bool = False
-
-    def was_put_off(self) -> bool:
-        return self.attempt > 0
 
 
 class InstanceModified(Event, frozen=True):

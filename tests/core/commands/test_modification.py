@@ -9,9 +9,10 @@ from tests.core.compensation_models import INSIDE, T, in_line
 from tests.core.engine import Engine, raw
 from tests.core.event_models import ad_hoc, boundary, call, error, inc, loop, model, on
 from tests.core.models import flow, par, process, start, sub, task, xor
-from tests.core.modification_models import FORKED, NESTED, activate, command, modify, move, terminate
+from tests.core.modification_models import FORKED, NESTED, activate, command, modify, move, refused, terminate
 from vivero.core.commands.conditional_change import conditional
 from vivero.core.execution.step import StepLimits
+from vivero.core.modifications.scopes import Scopes
 from vivero.core.records.effects import RejectionCode
 from vivero.core.records.instances import ContinueWork, CreateInstance
 from vivero.core.records.modifications import ActivateInstruction, VariableInstruction
@@ -256,6 +257,38 @@ def test_an_activity_of_an_ad_hoc_sub_process_has_an_inner_instance_of_its_own(e
     for id in ("A", "B", "B"):
         engine.complete(id)
     assert engine.state_of(key) == "COMPLETED"
+
+
+def test_the_inner_instances_of_an_ad_hoc_sub_process_are_not_searched_for_each_activation(engine, monkeypatch):
+    inside = sub("s", start("i"), task("x"), "i > x")
+    key = begin(engine, model(start(), ad_hoc("h", inside, task("A"), active='=["A"]'), "start > h"))
+    looks = []
+    looked_at = Scopes.at
+
+    def look(*given):
+        looks.append(given)
+        return looked_at(*given)
+
+    monkeypatch.setattr(Scopes, "at", look)
+    for ids in (["A"] * 20, ["x"], ["x"] * 20, ["A", "x"] * 20):
+        looks.clear()
+        modify(engine, key, *ids)
+        assert len(looks) <= 4 * len(ids) + engine.elements.count("h#innerInstance"), ids
+    assert (engine.elements.count("s"), engine.elements.count("h#innerInstance")) == (1, 42)
+
+
+def test_a_new_scope_in_an_ad_hoc_sub_process_is_shared_unless_it_is_asked_for(engine):
+    inside = sub("s", start("i"), task("x"), task("y"), "i > x > y")
+    key = begin(engine, model(start(), ad_hoc("h", inside, task("A"), active='=["A"]'), "start > h"))
+    host = engine.element("h").key
+    modify(engine, key, "x", "y", activate("x", ancestor=host))
+    assert engine.elements.count("s") == 2
+    (reason,) = refused(engine, key, "x")
+    assert "more than one active instance" in reason
+    with_new = begin(engine, model(start(), ad_hoc("h", inside, task("A"), active='=["A"]'), "start > h"))
+    host = next(one.key for one in engine.state.elements.values() if one.element == "h" and one.tree.key == with_new)
+    (reason,) = refused(engine, with_new, "x", activate("x", ancestor=host), "y")
+    assert "more than one active instance" in reason
 
 
 def test_a_new_ad_hoc_sub_process_completes_after_what_was_activated(engine):

@@ -74,7 +74,6 @@ ROWS = {
         move(7, "t"),
         "move instructions with a source element instance that does not exist, or is not in an active state: '7'",
     ),
-    "the process as a source": (move("p", "t"), "move instructions with a source element that could not be found: 'p'"),
     "an unknown variable scope": (
         activate("t", scope="zz", x=1),
         "variable instructions with a scope element id that could not be found: 'zz'",
@@ -95,6 +94,13 @@ ROWS = {
     "no way to name what ends": (TerminateInstruction(), "terminate instructions that do not have exactly one"),
     "no source": (MoveInstruction("t"), "move instructions that do not have exactly one"),
 }
+
+
+@pytest.mark.parametrize("scope_type", ["direct", "inferred", "sourceParent"])
+@pytest.mark.parametrize("others", [(), (terminate("p"),)])
+def test_the_process_instance_is_not_moved(engine, key, scope_type, others):
+    (reason,) = refused(engine, key, move("p", "t", scope_type), *others)
+    assert reason == BEGIN + "move instructions with a source element that could not be found: 'p'"
 
 
 @pytest.mark.parametrize("row", ROWS)

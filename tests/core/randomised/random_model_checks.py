@@ -45,15 +45,16 @@ class NeverEnds(BaseException):
     """No `Exception`: the engine takes those for a bug of the command, and goes on."""
 
 
-def play(random, size, limits, steps=20, keeps_rows=True, meanwhile=lambda engine: None):
+def play(random, size, limits, steps=20, keeps_rows=True, meanwhile=lambda engine: None, between=lambda engine: ()):
     """A run of a random model, cancelled in the end; the engine, and whether the model spins. Raises AssertionError.
 
-    `meanwhile` is called after each command.
+    `meanwhile` is called after each command. `between` is called after each quantum; the commands that it returns come
+    next.
     """
     engine = Engine(limits, keeps_rows)
     engine.memory.deploy(DECISIONS, "decisions.dmn")
     engine.deploy(random_model(random, size))
-    run = Run(engine)
+    run = Run(engine, between)
     variables = {"k": "1", "o": None, "items": list(range(random.randrange(4)))}
     variables |= {f"v{number}": random.randrange(2) for number in range(3)}
     try:
@@ -74,8 +75,8 @@ def play(random, size, limits, steps=20, keeps_rows=True, meanwhile=lambda engin
 class Run:
     """Commands on an engine, with all that follows from them, if that is not too much."""
 
-    def __init__(self, engine) -> None:
-        self.engine, self.spins, self.left = engine, False, MOST_EVENTS
+    def __init__(self, engine, between=lambda engine: ()) -> None:
+        self.engine, self.between, self.spins, self.left = engine, between, False, MOST_EVENTS
         self.pending = deque()
 
     def command(self, command):
@@ -93,6 +94,7 @@ class Run:
             notices = memory.processor.notices
             self.pending.extend((one.command, one.tenant, one.request) for one in notices.to_inbox)
             notices.to_inbox.clear()
+            self.pending.extendleft((command, "<default>", None) for command in self.between(self.engine))
             for handled in rows:
                 bug = handled.rejection is not None and handled.rejection.code is RejectionCode.PROCESSING_ERROR
                 assert not bug, handled.rejection
@@ -100,6 +102,7 @@ class Run:
 
     def cancel(self):
         """End everything, even what spins: pending commands then come too late and do next to nothing."""
+        self.between = lambda engine: ()
         self.left = 2 * MOST_EVENTS + COST_OF_A_LATE_ONE * len(self.pending)
         self.pending.extendleft((CancelInstance(root), "<default>", None) for root in self.engine.state.trees)
         try:
@@ -135,14 +138,18 @@ def bounded():
         signal.signal(signal.SIGVTALRM, before)
 
 
-def play_many(seeds, limits, replayed=1):
-    """A run for each seed: how many spin; the seeds at fault, with what is wrong. One in `replayed` is replayed."""
+def play_many(seeds, limits, replayed=1, between=lambda random: lambda engine: ()):
+    """A run for each seed: how many spin; the seeds at fault, with what is wrong. One in `replayed` is replayed.
+
+    `between(random)` returns what `play` calls between quanta.
+    """
     spinning, faults = 0, {}
     for seed in seeds:
         random = Random(seed)
         try:
             with bounded():
-                engine, spins = play(random, random.choice((4, 6, 9)), limits, keeps_rows=seed % replayed == 0)
+                size, keeps_rows = random.choice((4, 6, 9)), seed % replayed == 0
+                engine, spins = play(random, size, limits, keeps_rows=keeps_rows, between=between(Random(seed)))
                 check_end(engine)
             spinning += spins
         except (Exception, NeverEnds) as fault:
