@@ -33,7 +33,8 @@ class NeedKind(Enum):
     CHANNEL = auto()
     """A message channel, with its messages if they are few; key: (tenant, correlation key)."""
     MESSAGES = auto()
-    """Messages of a name that a process has not had; key: (tenant, correlation key, name, process id, last known)."""
+    """Messages of a name that a process has not had; key: (tenant, correlation key, name, process id, last known key,
+    any business id, business id)."""
     MESSAGE = auto()
     """A message that an instance has had; key: (tenant, correlation key, the message's key)."""
     BODY = auto()

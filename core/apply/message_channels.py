@@ -97,7 +97,9 @@ def _take_back(state: State, channel: MessageChannel, key: int, process_id: str)
 
 def channel_subscribed(state: State, event: ChannelSubscribed) -> Row:
     channel = _channel(state, event.tenant, event.correlation_key)
-    subscription = ChannelSubscription(event.key, channel, event.name, event.process_id, event.interrupting)
+    subscription = ChannelSubscription(
+        event.key, channel, event.name, event.process_id, event.interrupting, business_id=event.business_id
+    )
     state.add(subscription)
     state.link(channel.subscriptions, event.key, subscription)
     return subscription

@@ -74,7 +74,7 @@ def publish(command: PublishMessage, view: View) -> Effects:
         command.business_id,
     )
     offer = Offer(command.name, variables, key, command.correlation_key, None, command.business_id)
-    receivers = _receivers(command.name, channel, view, stored=deadline is not None).values()
+    receivers = _receivers(offer, channel, view, stored=deadline is not None).values()
     yield from _send_to_all(offer, receivers, command.thrower if command.completes else None, view, deadline or 0)
     if command.thrower is None:
         yield Reply(MessageReply(view.tenant, key))
@@ -113,17 +113,18 @@ def _is_duplicate(command: PublishMessage, channel: MessageChannel, view: View) 
 
 
 def _receivers(
-    name: str, channel: MessageChannel, view: View, *, stored: bool, without: int | None = None
+    offer: Offer, channel: MessageChannel, view: View, *, stored: bool, without: int | None = None
 ) -> dict[str, ChannelSubscription | StartSubscription]:
     """By process id, one receiver each: the oldest subscription, else a start event of a process without a lock.
 
     `without`: the key of a subscription to leave out.
     """
     found: dict[str, ChannelSubscription | StartSubscription] = {}
-    for subscription in channel.waiting(name):
-        if subscription.key != without and _can_take(subscription, stored):
+    for subscription in channel.waiting(offer.name):
+        fits = subscription.key != without and subscription.business_ids.include(offer.business_id)
+        if fits and _can_take(subscription, stored):
             found.setdefault(subscription.process_id, subscription)
-    for start in view.starts().named(view.tenant, KIND, name):
+    for start in view.starts().named(view.tenant, KIND, offer.name):
         if start.process_id not in channel.locks and pending_starts.can_take(start, channel, view):
             found.setdefault(start.process_id, start)
     return found
@@ -207,14 +208,15 @@ def correlate(command: CorrelateMessage, view: View) -> Effects:
     """Publish without storing. The answer names the first instance that gets the message. A process that awaits further
     messages to start gets none, as there is no instance to name."""
     channel = view.channel(view.tenant, command.correlation_key)
-    receivers = _receivers(command.name, channel, view, stored=False)
+    variables, business_id = texts_of(command.variables), command.business_id
+    offer = Offer(command.name, variables, None, command.correlation_key, view.request, business_id)
+    receivers = _receivers(offer, channel, view, stored=False)
     receivers = {id: one for id, one in receivers.items() if _begins(one, channel, view)}
     if not receivers:
         raise Reject(RejectionCode.NOT_FOUND, no_subscription(command.name, command.correlation_key).reason)
     key = view.key()
-    yield MessagePublished(key, view.tenant, command.name, command.correlation_key, business_id=command.business_id)
-    variables, business_id = texts_of(command.variables), command.business_id
-    offer = Offer(command.name, variables, key, command.correlation_key, view.request, business_id)
+    yield MessagePublished(key, view.tenant, command.name, command.correlation_key, business_id=business_id)
+    offer = msgspec.structs.replace(offer, message=key)
     yield from _send_to_all(offer, receivers.values(), None, view)
     yield ReplyLater()
 
@@ -278,11 +280,12 @@ def open_subscription(command: OpenSubscription, view: View) -> Effects:
         command.name,
         command.process_id,
         command.interrupting,
+        command.business_id,
     )
-    message = channel.oldest(command.name, command.process_id, view.now)
-    if message is not None:
-        subscription = ChannelSubscription(command.key, channel, command.name, command.process_id, command.interrupting)
-        yield from _send_to_subscription(_offer_of(message), subscription)
+    subscription = ChannelSubscription(
+        *(command.key, channel, command.name, command.process_id, command.interrupting), business_id=command.business_id
+    )
+    yield from _offer_oldest(subscription, view)
 
 
 def close_subscription(command: CloseSubscription, view: View) -> Effects:
@@ -300,7 +303,13 @@ def acknowledge(command: AcknowledgeCorrelation, view: View) -> Effects:
     if subscription is None:
         return
     yield CorrelationAnswered(offer.message, command.tenant, offer.correlation_key, command.key, True)
-    message = channel.oldest(subscription.name, subscription.process_id, view.now)
+    yield from _offer_oldest(subscription, view)
+
+
+def _offer_oldest(subscription: ChannelSubscription, view: View) -> Effects:
+    """Offer the oldest stored message that the subscription can take."""
+    wanted = subscription.name, subscription.process_id, view.now, subscription.business_ids
+    message = subscription.channel.oldest(*wanted)
     if message is not None:
         yield from _send_to_subscription(_offer_of(message), subscription)
 
@@ -317,7 +326,7 @@ def reject(command: RejectCorrelation, view: View) -> Effects:
     process_id = offer.process_id or (None if gone is None else gone.process_id)
     stored = channel.is_here(offer.message)
     yield CorrelationAnswered(offer.message, command.tenant, offer.correlation_key, command.key, False, process_id)
-    receivers = _receivers(offer.name, channel, view, stored=stored, without=command.key)
+    receivers = _receivers(offer, channel, view, stored=stored, without=command.key)
     following = None if process_id is None else receivers.get(process_id)
     if isinstance(following, StartSubscription):
         yield from _send_to_start(offer, following, view, channel.messages[offer.message].deadline if stored else 0)

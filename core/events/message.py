@@ -50,7 +50,8 @@ def subscribe(wait: Wait, event: MessageEvent, view: View) -> Effects:
         correlation_key = instance.start_lock
     key = view.key()
     yield SubscriptionOpened(key, element.key, target, wait.type, KIND, name, correlation_key, wait.interrupting)
-    yield Send(OpenSubscription(key, instance.tenant, name, correlation_key, instance.process_id, wait.interrupting))
+    place = key, instance.tenant, name, correlation_key
+    yield Send(OpenSubscription(*place, instance.process_id, wait.interrupting, instance.business_id))
 
 
 def key_of(expression: Expression, element: Element, view: View, what: str = "correlation key") -> str:

@@ -75,6 +75,7 @@ class OpenSubscription(Command, frozen=True):
     correlation_key: str
     process_id: str
     interrupting: bool
+    business_id: str | None = None
 
 
 class CloseSubscription(Command, frozen=True):
@@ -93,9 +94,9 @@ class CloseSubscription(Command, frozen=True):
 class Offer(msgspec.Struct, frozen=True, omit_defaults=True, gc=False):
     """A message offered to a subscription, or a signal (`message` None). `variables` are JSON text.
 
-    `request`: the position of the command whose client gets the receiver as an answer. `business_id`: for an instance
-    that the message starts. `process_id`: the process that the message is for. If the receiver cannot take it, it goes
-    to the next one of this process.
+    `request`: the position of the command whose client gets the receiver as an answer. `business_id`: that of the
+    instances which may have it, and of one that it starts; None: of any. `process_id`: the process that the message is
+    for. If the receiver cannot take it, it goes to the next one of this process.
     """
 
     name: str
@@ -327,6 +328,7 @@ class ChannelSubscribed(Event, frozen=True):
     name: str
     process_id: str
     interrupting: bool
+    business_id: str | None = None
 
 
 class ChannelUnsubscribed(Event, frozen=True):

@@ -33,6 +33,7 @@ from vivero.core.records.signals import SignalBroadcast
 
 FREE: Mapping[type[Event], Mapping[str, Any]] = {
     MessagePublished: {"message_id": None, "variables": {}, "business_id": None},
+    ChannelSubscribed: {"business_id": None},
     StartAwaited: {"messages": (), "names": ()},
     SignalBroadcast: {"variables": {}},
     ConditionalsEvaluated: {"variables": {}},

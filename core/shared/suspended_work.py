@@ -44,5 +44,6 @@ def await_message(element: Element, key: int, view: View) -> Effects:
     waiting = element.waits.subscriptions.get(key)
     if waiting is None or waiting.state != "CREATED" or waiting.correlation_key is None:
         return
-    tenant, process_id = element.instance.tenant, element.instance.process_id
-    yield Send(OpenSubscription(key, tenant, waiting.name, waiting.correlation_key, process_id, waiting.interrupting))
+    place = key, element.instance.tenant, waiting.name, waiting.correlation_key
+    process_id = element.instance.process_id
+    yield Send(OpenSubscription(*place, process_id, waiting.interrupting, waiting.business_id))

@@ -209,7 +209,12 @@ def add_channels(state: State, snapshot: Snapshot) -> None:
             channel = _channel(state, snapshot.tenant_id, subscription.correlation_key)
             process_id = subscription.element.instance.process_id
             channel.subscriptions[subscription.key] = ChannelSubscription(
-                subscription.key, channel, subscription.name, process_id, subscription.interrupting
+                subscription.key,
+                channel,
+                subscription.name,
+                process_id,
+                subscription.interrupting,
+                business_id=subscription.business_id,
             )
     for entry in snapshot.messages:
         channel = _channel(state, snapshot.tenant_id, entry.correlation_key)

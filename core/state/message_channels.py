@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Iterator
-from typing import Annotated
+from typing import Annotated, NamedTuple
 
 import msgspec
 
@@ -37,6 +37,19 @@ ChannelKey = tuple[str, str]
 """Tenant and correlation key."""
 
 
+class BusinessIds(NamedTuple):
+    """The business ids of messages that a receiver takes: `any`, or those of messages without one or with `own`."""
+
+    any: bool = True
+    own: str = ""
+
+    def include(self, business_id: str | None) -> bool:
+        return self.any or business_id is None or business_id == self.own
+
+
+ANY_BUSINESS_ID = BusinessIds()
+
+
 class MessageChannel(msgspec.Struct, eq=False):
     """A tenant and a correlation key with their messages, subscriptions and start locks. It is not a row."""
 
@@ -51,8 +64,9 @@ class MessageChannel(msgspec.Struct, eq=False):
     """Pending starts by process id and start event."""
     complete: bool = True
     """Whether `messages` has all messages. Otherwise `known` says which ones it has."""
-    known: dict[tuple[str, str], int | None] = {}
-    """By name and process id: the key up to which all messages that the process has not had are here; None: all."""
+    known: dict[tuple[str, str, BusinessIds], int | None] = {}
+    """By name, process id and business ids: the key up to which all messages that the process has not had are here;
+    None: all."""
     asked: set[tuple[str, str]] = set()
     """(name, message id) pairs that were looked up in the database."""
     sought: set[int] = set()
@@ -80,20 +94,24 @@ class MessageChannel(msgspec.Struct, eq=False):
         pending = self.pending.get((start.process_id, start.element))
         return () if pending is None or (pending.deadline or 0) <= now else pending.kept or ()
 
-    def oldest(self, name: str, process_id: str, now: int) -> Message | None:
+    def oldest(
+        self, name: str, process_id: str, now: int, business_ids: BusinessIds = ANY_BUSINESS_ID
+    ) -> Message | None:
         """The oldest message of this name that has not expired and that the process has not had.
 
         Raises:
             NotLoaded: such a message may be in the database only.
         """
-        upto = None if self.complete else self.known.get((name, process_id), 0)
+        upto = None if self.complete else self.known.get((name, process_id, business_ids), 0)
         for message in self.messages.values():
             if upto is not None and message.key > upto:
                 break
-            if message.name == name and message.deadline > now and process_id not in message.given:
+            fits = message.name == name and business_ids.include(message.business_id)
+            if fits and message.deadline > now and process_id not in message.given:
                 return message
         if upto is not None:
-            raise NotLoaded(Need(NeedKind.MESSAGES, (self.tenant, self.correlation_key, name, process_id, upto)))
+            page = self.tenant, self.correlation_key, name, process_id, upto, *business_ids
+            raise NotLoaded(Need(NeedKind.MESSAGES, page))
         return None
 
     def is_here(self, key: int) -> bool:
@@ -150,7 +168,7 @@ class Message(Row):
     given: Annotated[tuple[str, ...], CHANGES] = ()
     """The process ids that have had it. Each gets it once."""
     business_id: str | None = None
-    """The business id of an instance that it starts."""
+    """It goes only to instances with this one, and an instance that it starts gets it. None: to any."""
 
     def size(self) -> int:
         return sum(len(name) + len(value) for name, value in (self.variables or {}).items())
@@ -167,6 +185,13 @@ class ChannelSubscription(Row):
     process_id: Annotated[str, CHANGES]
     interrupting: Annotated[bool, CHANGES]
     state: Annotated[str, CHANGES] = OPEN
+    business_id: str | None = None
+    """That of the process instance when it began to wait."""
+
+    @property
+    def business_ids(self) -> BusinessIds:
+        """Those of the messages that it takes."""
+        return BusinessIds(any=False, own=self.business_id or "")
 
 
 class StartLock(Row):

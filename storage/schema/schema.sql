@@ -203,6 +203,7 @@ CREATE TABLE channel_subscriptions (
     name text NOT NULL,
     process_id text NOT NULL,
     state text NOT NULL,
+    business_id text,
     CONSTRAINT channel_subscriptions_pkey PRIMARY KEY (subscription_key),
     CONSTRAINT channel_subscriptions_state_check CHECK (state = ANY (ARRAY['OPEN'::text, 'CORRELATING'::text]))
 ) WITH (fillfactor=90);

@@ -18,8 +18,10 @@ from vivero.core.partitions.keys import keys_of
 from vivero.core.records.messages import KeptMessage
 from vivero.core.state import batches
 from vivero.core.state.message_channels import (
+    ANY_BUSINESS_ID,
     BODY_WITH_MESSAGE,
     MESSAGES_PER_PAGE,
+    BusinessIds,
     ChannelKey,
     ChannelSubscription,
     Message,
@@ -66,7 +68,13 @@ class _MessageRow(NamedTuple):
     given: list[str]
     business_id: str | None
     process_id: str | None = None
-    """The process of a page."""
+    own_id: str | None = None
+    """Of a page: its process, and the business id of its receiver; None: it takes any."""
+
+    @property
+    def business_ids(self) -> BusinessIds:
+        """Those of the page."""
+        return ANY_BUSINESS_ID if self.own_id is None else BusinessIds(any=False, own=self.own_id)
 
 
 class _SignalRow(NamedTuple):
@@ -86,7 +94,7 @@ class _LoadPlan:
     def __init__(self, state: State, needs: Iterable[Need]) -> None:
         self.partition = state.partition
         self.channels: set[ChannelKey] = set()
-        self.pages: set[tuple[str, str, str, str, int]] = set()
+        self.pages: set[tuple[str, str, str, str, int, bool, str]] = set()
         self.keyed: set[tuple[str, str, int]] = set()
         self.bodies: set[tuple[str, str, int]] = set()
         self.ids: set[tuple[str, str, str, str]] = set()
@@ -115,12 +123,15 @@ class _LoadPlan:
     def calls(self) -> dict[str, Call]:
         calls: dict[str, Call] = {}
         if self.channels:
-            places = _columns(self.channels, 2)
-            calls["subscriptions"] = (_sql["subscriptions"], places)
-            calls["locks"] = (_sql["locks"], places)
-            calls["messages"] = (_sql["messages"], (*places, MESSAGES_PER_PAGE + 1, BODY_WITH_MESSAGE))
+            channels = _columns(self.channels, 2)
+            calls["subscriptions"] = (_sql["subscriptions"], channels)
+            calls["locks"] = (_sql["locks"], channels)
+            calls["messages"] = (_sql["messages"], (*channels, MESSAGES_PER_PAGE + 1, BODY_WITH_MESSAGE))
         if self.pages:
-            calls["pages"] = (_sql["pages"], (*_columns(self.pages, 5), MESSAGES_PER_PAGE, BODY_WITH_MESSAGE))
+            pages = _columns(self.pages, 7)
+            own_or_any = [None if takes_any else own for takes_any, own in zip(*pages[5:], strict=True)]
+            limits = MESSAGES_PER_PAGE, BODY_WITH_MESSAGE
+            calls["pages"] = (_sql["pages"], (*pages[:5], own_or_any, *limits))
         if self.ids:
             calls["message_ids"] = (_sql["message_ids"], (*_columns(self.ids, 4), BODY_WITH_MESSAGE))
         if self.keyed:
@@ -128,8 +139,8 @@ class _LoadPlan:
         if self.bodies:
             calls["bodies"] = (_sql["bodies"], (sorted(key for _, _, key in self.bodies),))
         if self.signals:
-            pages = (*_columns(self.signals, 3), SUBSCRIPTIONS_PER_PAGE, *keys_of(self.partition))
-            calls["signals"] = (_sql["signals"], pages)
+            of_signals = (*_columns(self.signals, 3), SUBSCRIPTIONS_PER_PAGE, *keys_of(self.partition))
+            calls["signals"] = (_sql["signals"], of_signals)
         if self.starts:
             calls["starts"] = (_sql["starts"], ())
         return calls
@@ -169,10 +180,10 @@ def _starts(rows: Rows) -> Starts:
 
 def _take_channels(state: State, plan: _LoadPlan, rows: dict[str, Rows]) -> None:
     fresh = {place: MessageChannel(*place) for place in plan.channels if place not in state.channels}
-    for tenant, correlation_key, key, name, process_id, interrupting, status in rows.get("subscriptions", []):
+    for tenant, correlation_key, key, *subscribed in rows.get("subscriptions", []):
         channel = fresh.get((tenant, correlation_key))
         if channel is not None:
-            channel.subscriptions[key] = ChannelSubscription(key, channel, name, process_id, interrupting, status)
+            channel.subscriptions[key] = ChannelSubscription(key, channel, *subscribed)
     for tenant, correlation_key, key, process_id, element, kept, deadline in rows.get("locks", []):
         channel = fresh.get((tenant, correlation_key))
         if channel is not None and element is None:
@@ -231,14 +242,16 @@ def _by_channel(state: State, rows: Rows) -> dict[ChannelKey, list[Message]]:
 
 def _note_pages(state: State, plan: _LoadPlan, rows: Rows) -> None:
     """Records how far the channels know their messages for each name and process."""
-    keys: dict[tuple[str, str, str, str | None], list[int]] = {}
+    keys: dict[tuple[str, str, str, str | None, BusinessIds], list[int]] = {}
     for row in (_MessageRow(*columns) for columns in rows):
-        keys.setdefault((row.tenant, row.correlation_key, row.name, row.process_id), []).append(row.key)
-    for tenant, correlation_key, name, process_id, after in plan.pages:
+        place = row.tenant, row.correlation_key, row.name, row.process_id, row.business_ids
+        keys.setdefault(place, []).append(row.key)
+    for tenant, correlation_key, name, process_id, after, any_id, own_id in plan.pages:
         channel = state.channels.get((tenant, correlation_key))
-        if channel is not None and channel.known.get((name, process_id), 0) == after:
-            page = keys.get((tenant, correlation_key, name, process_id), [])
-            channel.known[name, process_id] = page[-1] if len(page) == MESSAGES_PER_PAGE else None
+        known = name, process_id, BusinessIds(any_id, own_id)
+        if channel is not None and channel.known.get(known, 0) == after:
+            page = keys.get((tenant, correlation_key, *known), [])
+            channel.known[known] = page[-1] if len(page) == MESSAGES_PER_PAGE else None
 
 
 def _message(channel: MessageChannel, row: _MessageRow) -> Message:

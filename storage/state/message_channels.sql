@@ -5,7 +5,7 @@ FROM start_subscriptions ORDER BY subscription_key;
 
 -- name: subscriptions
 -- The subscriptions of the channels. OFFSET 0 keeps a look-up by index for each channel.
-SELECT k.tenant, k.correlation_key, c.subscription_key, c.name, c.process_id, c.interrupting, c.state
+SELECT k.tenant, k.correlation_key, c.subscription_key, c.name, c.process_id, c.interrupting, c.state, c.business_id
 FROM unnest($1::text[], $2::text[]) k(tenant, correlation_key), LATERAL (
     SELECT * FROM channel_subscriptions t
     WHERE t.slot = slot_of(k.tenant, k.correlation_key) AND t.tenant_id = k.tenant
@@ -43,10 +43,12 @@ FROM unnest($1::text[], $2::text[]) k(tenant, correlation_key), LATERAL (
 ORDER BY c.message_key;
 
 -- name: pages
--- For channels with many messages: the next messages with a name that a process has not received.
+-- For channels with many messages: the next messages with a name that a process has not received, of all business ids or of those
+-- that a subscription takes.
 SELECT k.tenant, k.correlation_key, c.message_key, c.name, c.message_id, c.deadline_ms,
-    CASE WHEN pg_column_size(c.variables) <= $7 THEN c.variables::text END, c.given, c.business_id, k.process_id
-FROM unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::bigint[]) k(tenant, correlation_key, name, process_id, after),
+    CASE WHEN pg_column_size(c.variables) <= $8 THEN c.variables::text END, c.given, c.business_id, k.process_id, k.own_id
+FROM unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::bigint[], $6::text[])
+    k(tenant, correlation_key, name, process_id, after, own_id),
 LATERAL (
     SELECT * FROM messages t
     WHERE t.slot = slot_of(k.tenant, k.correlation_key) AND t.tenant_id = k.tenant
@@ -54,7 +56,8 @@ LATERAL (
       AND t.correlation_key = k.correlation_key
       AND md5(t.name) = md5(k.name) AND t.name = k.name AND t.message_key > k.after
       AND t.deadline_ms > to_epoch_ms(clock_now()) AND NOT t.given @> ARRAY[k.process_id]
-    ORDER BY t.message_key LIMIT $6
+      AND (k.own_id IS NULL OR t.business_id IS NULL OR t.business_id = k.own_id)
+    ORDER BY t.message_key LIMIT $7
 ) c
 ORDER BY c.message_key;
 

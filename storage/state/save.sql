@@ -491,10 +491,11 @@ WHERE t.message_key = x.key;
 
 -- name: new_channel_subscriptions
 -- A subscription that was closed in the same batch is not written.
-INSERT INTO channel_subscriptions (subscription_key, tenant_id, correlation_key, name, process_id, interrupting, state)
-SELECT x.key, x.tenant, x.correlation_key, x.name, x.process_id, x.interrupting, x.state
-FROM json_to_recordset($1) AS x(key bigint, tenant text, correlation_key text, name text, process_id text,
-    interrupting boolean, state text)
+INSERT INTO channel_subscriptions (subscription_key, tenant_id, correlation_key, name, process_id, interrupting, state,
+    business_id)
+SELECT x.key, x.tenant, x.correlation_key, x.name, x.process_id, x.interrupting, x.state, x.business_id
+FROM json_to_recordset($1) AS x(key bigint, tenant text, correlation_key text, name text, process_id text, interrupting boolean,
+    state text, business_id text)
 WHERE x.state <> 'CLOSED';
 
 -- name: channel_subscriptions

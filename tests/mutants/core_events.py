@@ -197,9 +197,33 @@ CORE_EVENTS: tuple[Mutant, ...] = (
         "tests/core/events/test_messages.py::test_kept_messages_come_first_in_first_out",
         "core/commands/message.py",
         (
-            "    if message is not None:\n        subscription = ChannelS",
-            "    if False:\n        subscription = ChannelS",
+            "    if message is not None:\n        yield from _send_to_subscription(",
+            "    if False:\n        yield from _send_to_subscription(",
         ),
+    ),
+    mutant(
+        "core: what waits takes messages of every business id",
+        "tests/core/events/test_business_ids.py::test_which_instances_receive_a_message",
+        "core/state/message_channels.py",
+        ("return self.any or business_id is None or business_id == self.own", "return True"),
+    ),
+    mutant(
+        "core: a resumed subscription takes the business id of now",
+        "tests/core/events/test_business_ids.py::test_a_resumed_subscription_takes_what_it_took_before",
+        "core/shared/suspended_work.py",
+        ("waiting.interrupting, waiting.business_id)", "waiting.interrupting, element.instance.business_id)"),
+    ),
+    mutant(
+        "core: an instance gets a second business id",
+        "tests/core/commands/test_business_ids.py::test_an_instance_without_one_gets_it_once",
+        "core/commands/business_ids.py",
+        ("if instance.business_id is not None:", "if False:"),
+    ),
+    mutant(
+        "core: a called instance gets a business id late",
+        "tests/core/commands/test_business_ids.py::test_a_job_of_a_called_instance_cannot_assign_one",
+        "core/commands/business_ids.py",
+        ("if instance.parent_instance is not None:", "if False:"),
     ),
     mutant(
         "core: who throws goes on before its own tree has heard",

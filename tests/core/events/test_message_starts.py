@@ -156,14 +156,6 @@ def test_a_kept_message_keeps_its_business_id(engine):
     assert [tree.root.business_id for tree in engine.state.trees.values()] == ["order-2"]
 
 
-def test_an_instance_that_waits_keeps_its_own_business_id(engine):
-    engine.deploy(model(start(), receive(), task("work"), "start > receive > work", roots=(message("hello", "=k"),)))
-    engine.run(CreateInstance("p", variables=raw({"k": "x"}), business_id="mine"))
-    engine.run(PublishMessage("hello", "x", business_id="other"))
-    assert engine.jobs == ["work"]
-    assert [tree.root.business_id for tree in engine.state.trees.values()] == ["mine"]
-
-
 def test_each_process_is_started_once(engine):
     engine.deploy(STARTED, STARTED.replace(b'id="p"', b'id="q"'))
     say(engine)

@@ -3,11 +3,15 @@
 import pytest
 
 from tests.core.elements.test_user_task import user
+from tests.core.engine import raw
 from tests.core.message_models import message, model, receive
 from tests.core.models import end, start, task
 from tests.engine.whole_engine import WholeEngine
 from vivero.core.records.business_ids import AssignBusinessId
+from vivero.core.records.instances import CreateInstance
 from vivero.core.records.jobs import CompleteJob
+from vivero.core.records.messages import PublishMessage
+from vivero.core.state.message_channels import MESSAGES_PER_PAGE
 from vivero.engine.appender.calls import Append
 from vivero.engine.consumer.settings import ConsumerSettings
 
@@ -70,3 +74,16 @@ async def test_what_began_before_it_in_the_same_batch_carries_none(engine):
         "user_tasks": [None],
         "subscriptions": [None],
     }
+
+
+async def test_a_message_is_found_behind_pages_of_others(engine):
+    """A channel with many messages is loaded in pages of those that fit."""
+    for business_id in (*["other"] * (2 * MESSAGES_PER_PAGE), "mine"):
+        await engine.run(
+            PublishMessage("hello", "1", 3_600_000, None, raw({"of": business_id}), business_id=business_id)
+        )
+    await engine.run(CreateInstance("p", business_id="mine"))
+    job = await engine.value("SELECT job_key FROM jobs")
+    await run_together(engine, CompleteJob(job))
+    assert await engine.value("SELECT state FROM subscriptions") == "CORRELATED"
+    assert await engine.value("SELECT value FROM variables WHERE name = 'of'") == '"mine"'

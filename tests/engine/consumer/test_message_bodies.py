@@ -72,7 +72,7 @@ async def test_small_bodies_come_with_their_messages_and_large_ones_when_they_ar
 @pytest.mark.parametrize("need", [NeedKind.MESSAGES, NeedKind.MESSAGE_ID])
 async def test_nor_do_they_come_with_a_page_or_an_id(worked, connection, need):
     await worked(*said(*["other"] * 100, TEXT, TEXT))
-    key = (*CHANNEL, "hello", "p", 0) if need is NeedKind.MESSAGES else (*CHANNEL, "hello", "id-101")
+    key = (*CHANNEL, "hello", "p", 0, True, "") if need is NeedKind.MESSAGES else (*CHANNEL, "hello", "id-101")
     channel = await loaded(connection, (need, key))
     assert not channel.complete
     bodies = [message.variables for message in channel.messages.values()]

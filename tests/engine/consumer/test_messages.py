@@ -124,7 +124,7 @@ WITHOUT_KEYS = {
     "subscriptions": "target_element_id, kind, name, correlation_key, state",
     "start_subscriptions": "process_id, element_id, name",
     "messages": "name, correlation_key, message_id, given::text, variables::text, business_id",
-    "channel_subscriptions": "name, correlation_key, process_id, state",
+    "channel_subscriptions": "name, correlation_key, process_id, state, business_id",
     "start_locks": "process_id, correlation_key",
     "message_correlations": "name, correlation_key, element_id",
 }
