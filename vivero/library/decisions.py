@@ -21,7 +21,7 @@ class DecisionModels:
     """DMN files, read once. The others are those that the first one imports."""
 
     def __init__(self, files: Mapping[str, bytes], mode: str | None = None) -> None:
-        """`files`: name → content. `mode`, `dmn` or `camunda`, overrides what the origin of a file suggests.
+        """`files`: name → content. `mode`, `dmn` or `camunda`, overrides the property and the origin of a file.
 
         Raises:
             InvalidModel: a file has problems.

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
 from vivero.core.bpmn.model import Problem
@@ -9,7 +10,7 @@ from vivero.core.bpmn.reading.report import Report, quote
 from vivero.core.bpmn.reading.xml import LIMITS as BPMN_LIMITS
 from vivero.core.bpmn.reading.xml import ZEEBE, Element, Unreadable, XmlLimits, line_of, read_document, split
 from vivero.core.dmn import model
-from vivero.core.dmn.model import CAMUNDA, DMN, Definitions, Import, ItemDefinition
+from vivero.core.dmn.model import CAMUNDA, DMN, MODES, Definitions, Import, ItemDefinition
 from vivero.core.dmn.reading.elements import ELEMENTS
 from vivero.core.dmn.reading.logic import LogicReader
 from vivero.core.dmn.reading.texts import check_language, text_in
@@ -25,6 +26,8 @@ from vivero.core.dmn.reading.xml_names import (
 
 LIMITS = replace(BPMN_LIMITS, bytes=16 * 1024 * 1024, tags=600_000, expressions=16 * 1024 * 1024)
 """Tables are long: one with 10,000 rules and 10 columns has 6 MB and 450,000 tags."""
+MODE_PROPERTY = "vivero.mode"
+"""The property of `definitions` that overrides what the origin of the file suggests."""
 _PLATFORM = "{http://camunda.org/schema/modeler/1.0}executionPlatform"
 
 
@@ -73,7 +76,7 @@ def _definitions(root: Element, report: Report) -> Definitions:
         root.get("id", ""),
         normal_name(root.get("name")),
         root.get("namespace", ""),
-        _mode(root),
+        _mode(root, report),
         elements,
         tuple(_item_definition(each, report) for each in children(root, "itemDefinition")),
         tuple(
@@ -84,10 +87,24 @@ def _definitions(root: Element, report: Report) -> Definitions:
     )
 
 
-def _mode(root: Element) -> str:
-    """The mode of the file's origin: Camunda's if a modeler for Camunda 8 wrote it."""
+def _mode(root: Element, report: Report) -> str:
+    """The mode that the file asks for, else that of its origin: Camunda's if a modeler for Camunda 8 wrote it."""
+    for element in _properties(root):
+        value = element.get("value", "")
+        if value in MODES:
+            return value
+        report.add_problem(element, f"the property '{MODE_PROPERTY}' is {quote(value)}: it must be 'dmn' or 'camunda'")
     is_camundas = root.get(_PLATFORM) == "Camunda Cloud" or ZEEBE in root.nsmap.values()
     return CAMUNDA if is_camundas else DMN
+
+
+def _properties(root: Element) -> Iterator[Element]:
+    extensions = child(root, "extensionElements")
+    if extensions is None:
+        return
+    for element in extensions.iterfind(f"{{{ZEEBE}}}properties/{{{ZEEBE}}}property"):
+        if element.get("name") == MODE_PROPERTY:
+            yield element
 
 
 def _elements(root: Element, report: Report) -> dict[str, model.Element]:

@@ -25,6 +25,42 @@ def test_the_origin_of_the_file_decides(attributes, mode):
     assert read_decisions(files, "camunda").decisions.files[0].mode == "camunda"
 
 
+def properties(*values):
+    """The property of a file that chooses its mode."""
+    listed = "".join(f'<zeebe:property name="vivero.mode" value="{value}"/>' for value in values)
+    return (
+        '<extensionElements xmlns:zeebe="http://camunda.org/schema/zeebe/1.0"><zeebe:properties>'
+        f'<zeebe:property name="other" value="camunda"/>{listed}</zeebe:properties></extensionElements>'
+    )
+
+
+@pytest.mark.parametrize("platform", ["Camunda Cloud", "Camunda Platform"])
+@pytest.mark.parametrize("mode", ["dmn", "camunda"])
+def test_a_property_of_the_file_overrides_its_origin(platform, mode):
+    content = definitions(properties(mode) + decision("d", literal("1")), attributes=MODELER.format(platform))
+    [file] = read_decisions({"f": content}).decisions.files
+    assert file.mode == mode
+    [file] = read_decisions({"f": content}, "camunda").decisions.files
+    assert file.mode == "camunda", "the caller overrides the file"
+
+
+def test_each_file_has_its_own_mode():
+    """The mode is that of the file that has the decision, and not of the file that imports it."""
+    own = definitions(properties("camunda") + decision("d", literal("1")), own="urn:own")
+    other = definitions(properties("dmn") + decision("e", literal("1")), own="urn:other")
+    files = read_decisions({"own": own, "other": other}).decisions.files
+    assert [file.mode for file in files] == ["camunda", "dmn"]
+
+
+@pytest.mark.parametrize("value", ["Camunda", "", "c8"])
+def test_an_unknown_mode_is_a_problem_with_its_line(value):
+    read = read_decisions({"f": definitions(properties(value) + decision("d", literal("1")))})
+    assert read.decisions is None
+    [problem] = read.problems
+    assert problem.message == f"the property 'vivero.mode' is '{value}': it must be 'dmn' or 'camunda'"
+    assert problem.line is not None
+
+
 @pytest.mark.parametrize(
     ("text", "type", "dmn", "camunda"),
     [

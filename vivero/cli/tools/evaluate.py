@@ -42,7 +42,7 @@ CONTEXT_LIMITS = FeelLimits(source_length=4_000_000, steps=10_000_000)
 @click.option("--decision", metavar="NAME", help="Id or name of the decision. Needed if the first file has several.")
 @click.option("--variables", type=JSON_OBJECT, help="Variables: a JSON object, @file, or @- for standard input.")
 @click.option("--context", "feel", metavar="FEEL", help="Variables as a FEEL context, or @file.")
-@click.option("--mode", type=click.Choice(MODES), help="Evaluate as this does. Default: by the file's origin.")
+@click.option("--mode", type=click.Choice(MODES), help="Evaluate as this does. Default: the file's property or origin.")
 @click.option("--batch", metavar="FILE", help="Evaluate each line of JSON in FILE; `-` is standard input.")
 @address_option
 @json_option
