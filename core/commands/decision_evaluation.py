@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from vivero.core.dmn.evaluation import expected
 from vivero.core.needs import Need, NeedKind, Needs, NotLoaded
 from vivero.core.records.decision_evaluations import DecisionReply, EvaluateDecision
 from vivero.core.records.effects import Effects, Reject, RejectionCode, Reply
 from vivero.core.shared.bindings import bound
-from vivero.core.shared.decisions import evaluate, evaluated_event, expected
+from vivero.core.shared.decisions import evaluate, evaluated_event
 from vivero.core.shared.variables import texts_of
 from vivero.core.state.catalogue import DecisionVersion
 from vivero.core.view import View

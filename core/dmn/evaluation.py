@@ -41,7 +41,12 @@ class Failure:
     @property
     def text(self) -> str:
         """The failure for messages."""
-        return f"Expected to evaluate decision '{self.key.id}', but {self.message}"
+        return expected(self.key.id) + self.message
+
+
+def expected(decision_id: str) -> str:
+    """The beginning of the message for a decision that could not be evaluated."""
+    return f"Expected to evaluate decision '{decision_id}', but "
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,5 +1,5 @@
 """One file for each BPMN element, with its behaviour in each stage. `defaults` has the behaviour that files omit.
 
 Entry: `defaults`, `service_task`, `multi_instance`.
-Imports: bpmn, events, expressions, feel, records, shared, state.
+Imports: bpmn, dmn, events, expressions, feel, records, shared, state.
 """

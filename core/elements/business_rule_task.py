@@ -6,11 +6,12 @@ The binding selects the version: the latest, the one from the process's deployme
 
 from __future__ import annotations
 
+from vivero.core.dmn.evaluation import expected
 from vivero.core.elements import service_task
 from vivero.core.records.effects import Effects, Fail, IncidentType
 from vivero.core.records.instances import ElementCompleting
 from vivero.core.shared.bindings import bound
-from vivero.core.shared.decisions import evaluate, evaluated_event, expected
+from vivero.core.shared.decisions import evaluate, evaluated_event
 from vivero.core.shared.listeners import START
 from vivero.core.shared.variables import set_result
 from vivero.core.state.catalogue import DecisionVersion

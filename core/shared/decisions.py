@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 from vivero.core.dmn import DecisionEvaluation, Failure
 from vivero.core.dmn import evaluate as evaluate_compiled
 from vivero.core.dmn.compiling.linking import Key
+from vivero.core.dmn.evaluation import expected
 from vivero.core.needs import Need, NeedKind, NotLoaded
 from vivero.core.records.decision_evaluations import DecisionEvaluated, EvaluatedDecision
 from vivero.core.records.effects import Fail, incident_message
@@ -28,11 +29,6 @@ class Evaluated(NamedTuple):
     failure: str | None
     failed_id: str | None
     steps: int = 0
-
-
-def expected(decision_id: str) -> str:
-    """The beginning of the message for a decision that could not be evaluated."""
-    return f"Expected to evaluate decision '{decision_id}', but "
 
 
 def evaluate(decision: DecisionVersion, variables: Mapping[str, Any], view: View) -> Evaluated:

@@ -13,7 +13,7 @@ from vivero.core.feel.closures import CAMUNDA as CAMUNDA_FEEL
 from vivero.core.feel.closures import constants
 from vivero.core.feel.closures.constants import TEST_STEPS, NotConstant, constant_test, constant_value
 from vivero.core.feel.closures.fragments import Names, Test, compile_fragment, compile_test, known_names
-from vivero.core.feel.closures.scope import Closure
+from vivero.core.feel.closures.scope import NO_TYPES, Closure
 from vivero.core.feel.errors import EvaluationError, LimitExceeded, ParseError
 from vivero.core.feel.standard import DMN as DMN_FEEL
 from vivero.core.feel.values import FeelLimits, Run
@@ -54,7 +54,7 @@ class FileContext:
         self.is_camunda = mode == CAMUNDA
         self.dialect = CAMUNDA_FEEL if self.is_camunda else DMN_FEEL
         self.types, self.report, self.limits, self.keeps = types, report, limits, keeps
-        self.tests = types.tests
+        self.tests = NO_TYPES if self.is_camunda else types.tests
 
 
 class TextScope:

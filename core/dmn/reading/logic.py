@@ -92,7 +92,7 @@ def _relation(element: Element, reader: LogicReader) -> Logic:
     columns = tuple(variable_of(column) for column in children(element, "column"))
     rows = []
     for row in children(element, "row"):
-        cells = [reader.read(cell) for cell in row if split(cell)[1] in READERS]
+        cells = [reader.read(cell) for cell in children(row, *READERS)]
         if len(cells) != len(columns):
             text = f"expected row with '{len(columns)}' elements but found '{len(cells)}'"
             reader.report.add_problem(element, text, at=row)
@@ -101,7 +101,7 @@ def _relation(element: Element, reader: LogicReader) -> Logic:
 
 
 def _list(element: Element, reader: LogicReader) -> Logic:
-    return model.ListOf(tuple(reader.read(item) for item in element if split(item)[1] in READERS))
+    return model.ListOf(tuple(reader.read(item) for item in children(element, *READERS)))
 
 
 def read_function(element: Element, reader: LogicReader) -> model.FunctionDefinition:

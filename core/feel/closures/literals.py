@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from vivero.core.feel.closures.scope import NO_TYPES, Closure, Compiler, Scope, TypeTest, ValueFailure
+from vivero.core.feel.closures.scope import Closure, Compiler, Scope, TypeTest, ValueFailure
 from vivero.core.feel.grammar import ast
 from vivero.core.feel.semantics import are_ordered, message_text, type_name
 from vivero.core.feel.values import INVALID_TYPE, BuiltinFunction, Function, Range, Run
@@ -90,15 +90,15 @@ def check_range(run: Run, value: Range) -> None:
 
 def compile_instance_of(c: Compiler, node: ast.InstanceOf, scope: Scope) -> Closure:
     value = c.compile(node.value, scope)
-    expected = node.type
+    expected, types = node.type, c.types
 
     def instance_of(run: Run) -> Any:
-        return is_instance(run, value(run), expected)
+        return is_instance(run, value(run), expected, types)
 
     return instance_of
 
 
-def is_instance(run: Run, value: Any, expected: ast.TypeName, types: Mapping[str, TypeTest] = NO_TYPES) -> bool:
+def is_instance(run: Run, value: Any, expected: ast.TypeName, types: Mapping[str, TypeTest]) -> bool:
     """`value instance of expected`. If the type has parameters, every item or entry must have the parameter's type.
 
     `types` are known besides FEEL's own.

@@ -11,7 +11,7 @@ from types import MappingProxyType
 from vivero.core.feel.closures import CAMUNDA
 from vivero.core.feel.closures.scope import Dialect
 from vivero.core.feel.grammar import ast
-from vivero.core.feel.standard import functions, operators, tests, types, values
+from vivero.core.feel.standard import functions, operators, tests, values
 
 __all__ = ["DMN"]
 
@@ -23,7 +23,6 @@ DMN = Dialect(
             ast.Compare: operators.compile_compare,
             ast.ContextLiteral: values.compile_context,
             ast.Filter: values.compile_filter,
-            ast.InstanceOf: types.compile_instance_of,
             ast.Matches: tests.compile_matches,
             ast.Name: values.compile_name,
             ast.RangeLiteral: values.compile_range,

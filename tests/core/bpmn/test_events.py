@@ -6,7 +6,6 @@ import pytest
 
 from vivero.core.bpmn.model import ErrorEvent, EscalationEvent, LinkEvent, SignalEvent, TerminateEvent
 from vivero.core.bpmn.parser import parse
-from vivero.core.bpmn.reading.report import ALL_KINDS, NOT_EXECUTABLE_YET
 
 S = '<startEvent id="s" />'
 
@@ -775,22 +774,9 @@ TWO_ALIKE = [
 ]
 
 
-# ---- what is read and not executed yet
+# ---- all kinds together
 
 
-def test_nothing_of_what_is_not_executable_yet_is_deployed(models):
-    """And each has a test model: the table holds no kind that nobody asks for."""
-    reasons = set()
-    for name in ("events", "activities"):
-        content = (models / f"{name}.bpmn").read_bytes()
-        reasons |= {problem.message for problem in parse(content, name).problems}
-    assert reasons == set(NOT_EXECUTABLE_YET.values())
-
-
-@pytest.mark.parametrize("kind", sorted(ALL_KINDS))
-def test_one_kind_at_a_time_can_be_enabled(models, kind):
-    for name in ("events", "activities"):
-        content = (models / f"{name}.bpmn").read_bytes()
-        all_of_them = [problem.message for problem in parse(content, name).problems]
-        left = [problem.message for problem in parse(content, name, enabled=frozenset({kind})).problems]
-        assert left == [reason for reason in all_of_them if reason != NOT_EXECUTABLE_YET[kind]]
+@pytest.mark.parametrize("name", ["events", "activities"])
+def test_a_model_with_everything_is_deployed(models, name):
+    assert parse((models / f"{name}.bpmn").read_bytes(), name).problems == ()

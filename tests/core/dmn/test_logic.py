@@ -30,6 +30,14 @@ BOXED = {
         8,
     ),
     "list": (f"<list>{literal('1')}<list>{literal('2')}</list></list>", [1, [2]]),
+    "list with a part of another namespace": (
+        f'<list><x:list xmlns:x="urn:x"/>{literal("1")}</list>',
+        [1],
+    ),
+    "relation with a cell of another namespace": (
+        f'<relation><column name="a"/><row><x:literalExpression xmlns:x="urn:x"/>{literal("1")}</row></relation>',
+        [{"a": 1}],
+    ),
     "relation": (
         f'<relation><column name="a"/><column name="b"/><row>{literal("1")}{literal("2")}</row></relation>',
         [{"a": 1, "b": 2}],
