@@ -70,6 +70,12 @@ def test_a_token_is_dragged_to_another_element(console, api, order):
     panel.get_by_label("Variables (JSON)").fill('{"paid": true}')
     shape(console, "pick-items").click()
     panel.get_by_role("button", name="Terminate Pick the items").click()
+    panel.get_by_role("button", name="Preview").click()
+    preview = panel.get_by_role("region", name="Preview")
+    expect(preview.get_by_role("row", name="Jobs 1 2 0")).to_be_visible()
+    expect(preview.get_by_role("listitem").filter(has_text="begins: Send a confirmation")).to_have_count(2)
+    assert len(places(api, order)) == 3, "nothing has happened"
+    assert console.violations() == []
     panel.get_by_role("button", name="Apply …").click()
     dialog = console.page.get_by_role("dialog", name="Modify instance")
     dialog.get_by_text("Copy as curl or vivero").click()
@@ -132,6 +138,20 @@ def test_the_problems_of_the_server_are_shown_at_their_elements(console, api):
     expect(console.page.get_by_label("Pack the parcel, service task, 1 Active")).to_be_visible()
     assert all("400" in error for error in console.errors)
     console.errors.clear()
+
+
+@pytest.mark.long
+def test_a_preview_tells_of_a_join_that_starves_and_goes_with_the_next_change(console, api, order):
+    console.open(f"/instances/{order}?element=charge-card&modify=1")
+    panel = console.page.get_by_role("complementary", name="Modify")
+    panel.get_by_role("button", name="Terminate Charge the card").click()
+    shape(console, "pick-items").click()
+    panel.get_by_role("button", name="Activate Pick the items").click()
+    panel.get_by_role("button", name="Preview").click()
+    preview = panel.get_by_role("region", name="Preview")
+    expect(preview.get_by_role("alert")).to_have_text("done would wait for ever: no token can come by charge-done.")
+    panel.get_by_role("button", name="Remove Terminate Charge the card").click()
+    expect(preview).to_have_count(0)
 
 
 @pytest.mark.long
