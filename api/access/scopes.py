@@ -6,7 +6,7 @@ permission for all resources (`*`), so a route that nobody thought about is clos
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from enum import Enum
 from functools import partial
 
@@ -122,6 +122,17 @@ async def require_process(request: Request, services: Services, need: Permission
     found = await read_of(services, request.tenants, partial(_process_of, PROCESS_DEFINITIONS, key))
     if found is not None:
         require(request, need, found)
+
+
+async def require_processes(request: Request, services: Services, need: Permission, keys: Iterable[int]) -> None:
+    """The same for the processes of several definitions, also if the need of the route is another one."""
+    allowed = authorise(request.caller, need)
+    if allowed is None:
+        return
+    for key in sorted(keys):
+        found = await read_of(services, request.tenants, partial(_process_of, PROCESS_DEFINITIONS, key))
+        if found is not None and found not in allowed.ids:
+            raise denied(need)
 
 
 async def require_decision(request: Request, services: Services, need: Permission, key: int) -> None:

@@ -64,6 +64,7 @@ from vivero.api.routes import (
     job_activation,
     jobs,
     messages,
+    migration_plans,
     migrations,
     modifications,
     own_password,
@@ -238,7 +239,9 @@ ROUTES = (
     Route("POST", "/v2/process-definitions/search", process_definitions.search, READ_DEFINITION, scope=Scope.RESULTS),
     of_key("GET", "/v2/process-definitions/{processDefinitionKey}", process_definitions.get, READ_DEFINITION),
     of_key("GET", "/v2/process-definitions/{processDefinitionKey}/xml", process_definitions.xml, READ_DEFINITION),
-    of_key("POST", "/v2/process-definitions/{processDefinitionKey}/migration-plan", migrations.suggest, READ_INSTANCE),
+    of_key(
+        "POST", "/v2/process-definitions/{processDefinitionKey}/migration-plan", migration_plans.suggest, READ_INSTANCE
+    ),
     of_key("GET", "/v2/process-definitions/{processDefinitionKey}/form", forms.of_process, READ_DEFINITION),
     *DECISION_ROUTES,
     # process instances

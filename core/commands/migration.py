@@ -1,4 +1,4 @@
-"""Migrate a process instance to another definition: all of it in one command, or nothing.
+"""Migrate a process instance to another definition, and instances that it calls: all in one command, or nothing.
 
 Keys, variables, leases, due dates and counters stay. Nothing is evaluated for what stays; the expressions of events
 that are opened are evaluated now, and a failure refuses the command.
@@ -6,8 +6,12 @@ that are opened are evaluated now, and a failure refuses the command.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from typing import NamedTuple
 
+import msgspec
+
+from vivero.core.bpmn.model import Process
 from vivero.core.migration import catching, checks
 from vivero.core.migration.plan import Plan, plan_of
 from vivero.core.needs import Need, NeedKind, Needs, NotLoaded
@@ -22,14 +26,16 @@ from vivero.core.rules import SEND_CHANGES, STAGE_CHANGES
 from vivero.core.shared.deferred_work import MAX_ATTEMPTS, put_off
 from vivero.core.shared.whole_trees import require_whole
 from vivero.core.state.catalogue import Definition
-from vivero.core.state.instance_tree import TERMINATING
-from vivero.core.state.subtrees import of_instance
+from vivero.core.state.instance_tree import TERMINATING, Instance
+from vivero.core.state.subtrees import descendants, of_instance
 from vivero.core.view import View
 
 
 def needs(command: MigrateInstance, tenant: str) -> Needs:
     yield Need(NeedKind.INSTANCE, command.key)
     yield Need(NeedKind.DEFINITION, command.definition_key)
+    for one in command.called:
+        yield Need(NeedKind.DEFINITION, one.definition_key)
 
 
 def migrate(command: MigrateInstance, view: View) -> Effects:
@@ -39,38 +45,92 @@ def migrate(command: MigrateInstance, view: View) -> Effects:
             RejectionCode.NOT_FOUND,
             f"Expected to migrate process instance but no process instance found with key '{command.key}'",
         )
-    definition = _target(command, view)
-    if definition.key == instance.definition_key and command.unless_there:
-        return
-    if command.attempt < MAX_ATTEMPTS and checks.has_deferred_work(instance, of_instance(instance)):
+    moves = _moves(command, instance, view)
+    if command.attempt < MAX_ATTEMPTS and any(_has_deferred_work(move) for move in moves):
         yield from put_off(command)
         return
-    source, target = view.model(instance.definition_key), view.model(definition.key)
-    _refuse(RejectionCode.INVALID_ARGUMENT, checks.wrong_mappings(command.mappings, source, target, instance))
-    if instance.state is TERMINATING:
-        _refuse(RejectionCode.INVALID_STATE, [Violation(checks.begin(instance) + checks.CONCURRENT)])
+    _refuse(RejectionCode.INVALID_ARGUMENT, [one for move in moves for one in _wrong_mappings(move, view)])
+    ending = [move.instance for move in moves if move.instance.state is TERMINATING]
+    _refuse(RejectionCode.INVALID_STATE, [Violation(checks.begin(one) + checks.CONCURRENT) for one in ending])
     require_whole(instance, f"Expected to migrate process instance '{instance.key}'", view)
-    plan = plan_of(instance, source, target, definition, command.mappings)
-    wrong = [*checks.violations(plan), *_violations_inside(plan, view)]
+    plans = [move.plan(view) for move in moves]
+    wrong = [one for plan in plans for one in _in(plan, (*checks.violations(plan), *_violations_inside(plan, view)))]
     _refuse(RejectionCode.INVALID_STATE, wrong)
-    found = catching.changes(plan, view)
-    _refuse(RejectionCode.INVALID_STATE, found.violations)
-    _check_changes(found, plan)
-    yield _migrated(plan, found.interrupting)
-    yield from found.effects
+    found = [catching.changes(plan, view) for plan in plans]
+    wrong = [one for plan, changes in zip(plans, found, strict=True) for one in _in(plan, changes.violations)]
+    _refuse(RejectionCode.INVALID_STATE, wrong)
+    _check_changes(found, instance)
+    for plan, changes in zip(plans, found, strict=True):
+        yield _migrated(plan, changes.interrupting)
+        yield from changes.effects
 
 
-def _target(command: MigrateInstance, view: View) -> Definition:
-    definition = view.definition(command.definition_key)
+# ---- the instances
+
+
+class _Move(NamedTuple):
+    """A process instance, its target, and the given mappings."""
+
+    instance: Instance
+    definition: Definition
+    mappings: tuple[tuple[str, str], ...]
+
+    def plan(self, view: View) -> Plan:
+        return plan_of(self.instance, *_models(self, view), self.definition, self.mappings)
+
+
+def _moves(command: MigrateInstance, instance: Instance, view: View) -> list[_Move]:
+    """The instances that the command migrates, callers first.
+
+    Raises:
+        NotLoaded: called instances are not in memory.
+        Reject: a target does not exist, or the tree is too large.
+    """
+    definition = _target(command, command.definition_key, view)
+    there = command.unless_there and definition.key == instance.definition_key
+    moves = [] if there else [_Move(instance, definition, command.mappings)]
+    if not command.called:
+        return moves
+    require_whole(instance, f"Expected to migrate process instance '{instance.key}'", view)
+    of_sources = {one.source: (_target(command, one.definition_key, view), one.mappings) for one in command.called}
+    for called in descendants(instance):
+        if isinstance(called, Instance) and called is not instance and called.definition_key in of_sources:
+            moves.append(_Move(called, *of_sources[called.definition_key]))
+    return moves
+
+
+def _target(command: MigrateInstance, key: int, view: View) -> Definition:
+    definition = view.definition(key)
     if definition is None or definition.tenant != view.tenant or definition.state != "ACTIVE":
         # the item of a batch fails: its instance is not gone
         gone = RejectionCode.INVALID_STATE if command.unless_there else RejectionCode.NOT_FOUND
         raise Reject(
             gone,
             "Expected to migrate process instance to process definition but no process definition found with key "
-            f"'{command.definition_key}'",
+            f"'{key}'",
         )
     return definition
+
+
+def _models(move: _Move, view: View) -> tuple[Process, Process]:
+    """The source and the target."""
+    return view.model(move.instance.definition_key), view.model(move.definition.key)
+
+
+def _has_deferred_work(move: _Move) -> bool:
+    return checks.has_deferred_work(move.instance, of_instance(move.instance))
+
+
+def _wrong_mappings(move: _Move, view: View) -> list[Violation]:
+    return checks.wrong_mappings(move.mappings, *_models(move, view), move.instance)
+
+
+# ---- refusals
+
+
+def _in(plan: Plan, violations: Iterable[Violation]) -> Iterator[Violation]:
+    """The problems with the key of their instance: the tree may have several."""
+    return (msgspec.structs.replace(one, instance=plan.instance.key) for one in violations)
 
 
 def _refuse(code: RejectionCode, found: Sequence[Violation]) -> None:
@@ -78,19 +138,19 @@ def _refuse(code: RejectionCode, found: Sequence[Violation]) -> None:
         raise Reject(code, found[0].message, tuple(found))
 
 
-def _too_large(plan: Plan, text: str) -> Reject:
-    return Reject(RejectionCode.INVALID_STATE, checks.begin(plan.instance) + text)
+def _too_large(instance: Instance, text: str) -> Reject:
+    return Reject(RejectionCode.INVALID_STATE, checks.begin(instance) + text)
 
 
 def _too_many(plan: Plan, most: int) -> Reject:
-    return _too_large(plan, f"it has more than {most} completed elements that can be compensated")
+    return _too_large(plan.instance, f"it has more than {most} completed elements that can be compensated")
 
 
-def _check_changes(found: catching.Changes, plan: Plan) -> None:
+def _check_changes(found: Sequence[catching.Changes], instance: Instance) -> None:
     """One transaction saves all changes."""
-    changes = sum(SEND_CHANGES if isinstance(effect, Send) else 1 for effect in found.effects)
+    changes = sum(SEND_CHANGES if isinstance(effect, Send) else 1 for one in found for effect in one.effects)
     if changes >= STAGE_CHANGES:
-        raise _too_large(plan, f"it would open and close {changes} waits at once, and {STAGE_CHANGES} is the limit")
+        raise _too_large(instance, f"it would open and close {changes} waits at once, and {STAGE_CHANGES} is the limit")
 
 
 def _migrated(plan: Plan, interrupting: dict[str, bool]) -> InstanceMigrated:

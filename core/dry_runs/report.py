@@ -10,7 +10,7 @@ import msgspec
 from vivero.core.dry_runs.live_rows import Kind, LiveRow
 from vivero.core.dry_runs.starving_joins import StarvingJoin
 from vivero.core.records.base import Event
-from vivero.core.records.effects import Rejection
+from vivero.core.records.effects import Rejection, Violation
 from vivero.core.trace import Trace
 
 MOST_LINES = 1_000
@@ -80,8 +80,16 @@ class Effects(_Document, frozen=True):
 
 
 class ReportedProblem(_Document, frozen=True):
+    """A problem as a refusal has it. Only those of migrations have the key of their instance."""
+
     element_id: str | None
     message: str
+    process_instance_key: str | msgspec.UnsetType = msgspec.UNSET
+
+
+def _reported(one: Violation) -> ReportedProblem:
+    instance = msgspec.UNSET if one.instance is None else str(one.instance)
+    return ReportedProblem(one.element, one.message, instance)
 
 
 class DryRunReport(_Document, frozen=True):
@@ -113,7 +121,7 @@ def report_of(
 
 def refused(version: int, state: str, rejection: Rejection) -> DryRunReport:
     """The report of a command that would be refused, with all problems."""
-    problems = [ReportedProblem(one.element, one.message) for one in rejection.violations]
+    problems = [_reported(one) for one in rejection.violations]
     return DryRunReport(
         version, state, [], 0, _effects({}, {}, ()), problems or [ReportedProblem(None, rejection.reason)]
     )

@@ -9,6 +9,7 @@ from vivero.core.bpmn.model import JobDefinition, Node, Process, parts_of
 from vivero.core.migration.plan import Plan
 from vivero.core.records.effects import Violation
 from vivero.core.shared.jobs import EXECUTION_LISTENER, TASK_LISTENER
+from vivero.core.shared.suspended_work import is_stopped
 from vivero.core.state.instance_tree import ACTIVATED, ACTIVATING, COMPLETING, TERMINATING, Element, Instance, Job
 
 SUPPORTED = frozenset(
@@ -318,6 +319,8 @@ def of_registered_inside(name: str, registered: Sequence[str], plan: Plan) -> It
 
 def _of_instance(plan: Plan) -> Iterator[str]:
     instance, nodes = plan.instance, plan.target.nodes
+    if is_stopped(instance):
+        yield "it is suspended: resume it first."
     if instance.start_lock is not None and instance.process_id != plan.target.id:
         yield (
             f"it was started by a message with the correlation key '{instance.start_lock}', and the target has another "

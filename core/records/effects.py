@@ -22,10 +22,13 @@ class RejectionCode(StrEnum):
 
 
 class Violation(msgspec.Struct, frozen=True, omit_defaults=True, gc=False):
-    """One of several reasons for a rejection. `element`: the id of the element that it is about."""
+    """One of several reasons for a rejection. `element`: the id of the element that it is about, in the process
+    instance with the key `instance`.
+    """
 
     message: str
     element: str | None = None
+    instance: int | None = None
 
 
 class Rejection(msgspec.Struct, frozen=True, omit_defaults=True, gc=False):

@@ -4,8 +4,18 @@ from __future__ import annotations
 
 from typing import ClassVar
 
+import msgspec
+
 from vivero.core.partitions import homes
 from vivero.core.records.base import Command, Event, Sender, WhileSuspended
+
+
+class CalledMigration(msgspec.Struct, frozen=True, gc=False):
+    """A migration of the called instances of a definition, `source`, to `definition_key`. `mappings` as below."""
+
+    source: int
+    definition_key: int
+    mappings: tuple[tuple[str, str], ...]
 
 
 class MigrateInstance(Command, frozen=True):
@@ -23,6 +33,8 @@ class MigrateInstance(Command, frozen=True):
     unless_there: bool = False
     """Leave an instance that has this definition already as it is. Items of batches do."""
     attempt: int = 0
+    called: tuple[CalledMigration, ...] = ()
+    """The called instances that move, too, at any depth, each definition once. All others stay as they are."""
 
 
 class MoveSubscription(Command, frozen=True):

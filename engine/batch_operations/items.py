@@ -13,7 +13,7 @@ from vivero.core.partitions.keys import partition_of
 from vivero.core.records.base import Command
 from vivero.core.records.effects import Rejection, RejectionCode
 from vivero.core.records.instances import CancelInstance, ResolveIncident
-from vivero.core.records.migrations import MigrateInstance
+from vivero.core.records.migrations import CalledMigration, MigrateInstance
 from vivero.core.records.modifications import SOURCE_PARENT, ModifyInstance, MoveInstruction
 from vivero.core.records.suspensions import ResumeInstance, SuspendInstance
 from vivero.engine.appender.calls import Append
@@ -72,15 +72,18 @@ NEEDED: Mapping[str, Needed] = {
 """Type of the batch → the permissions."""
 
 
-class MigrationPlan(msgspec.Struct, frozen=True, gc=False):
-    """The plan of a batch that migrates instances: the key of the target, and (source, target) ids."""
+class MigrationPlan(msgspec.Struct, frozen=True, omit_defaults=True, gc=False):
+    """The plan of a batch that migrates instances: the key of the target, (source, target) ids, and the same of called
+    instances.
+    """
 
     target: int
     mappings: tuple[tuple[str, str], ...]
+    called: tuple[CalledMigration, ...] = ()
 
     def command(self, key: int) -> Command:
         """The command of an item. It leaves an instance alone that has the target already."""
-        return MigrateInstance(key, self.target, self.mappings, unless_there=True)
+        return MigrateInstance(key, self.target, self.mappings, unless_there=True, called=self.called)
 
 
 class ModificationPlan(msgspec.Struct, frozen=True, gc=False):

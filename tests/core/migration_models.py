@@ -2,7 +2,11 @@
 
 from tests.core.engine import Engine
 from vivero.core.execution.step import DEFAULT_LIMITS
-from vivero.core.records.migrations import MigrateInstance
+from vivero.core.records.migrations import CalledMigration, MigrateInstance
+
+
+def pairs(mappings):
+    return tuple((before, after or before) for before, _, after in (one.partition(":") for one in mappings))
 
 
 class Migrating(Engine):
@@ -15,10 +19,11 @@ class Migrating(Engine):
         self.key = self.start(process_id, **variables)
         (self.target,) = self.deploy(target)
 
-    def migrate(self, *mappings, key=None, to=None):
-        """`a:b` maps a to b; `a` maps it to itself."""
-        pairs = tuple((before, after or before) for before, _, after in (one.partition(":") for one in mappings))
-        return self.run(MigrateInstance(key or self.key, to or self.target, pairs))
+    def migrate(self, *mappings, key=None, to=None, called=()):
+        """`a:b` maps a to b; `a` maps it to itself. `called`: (source, target, mappings) of called instances."""
+        of_called = tuple(CalledMigration(source, target, pairs(mapped)) for source, target, mapped in called)
+        command = MigrateInstance(key or self.key, to or self.target, pairs(mappings), called=of_called)
+        return self.run(command)
 
     def go(self, *mappings, **given):
         handled = self.migrate(*mappings, **given)

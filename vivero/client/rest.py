@@ -298,21 +298,15 @@ class Client:
         """End an instance and everything in it."""
         return await self.request("POST", f"/v2/process-instances/{path_part(instance_key)}/cancellation", {})
 
-    async def migrate(self, instance_key: str, target: str, mappings: Mapping[str, str]) -> Answer:
-        """Let an instance continue by another definition. `mappings`: source id → target id."""
-        path = f"/v2/process-instances/{path_part(instance_key)}/migration"
-        return await self.request("POST", path, self.migration_instructions(target, mappings))
+    async def migrate(self, instance_key: str, plan: Document) -> Answer:
+        """Let an instance continue by another definition: the body of the request."""
+        return await self.request("POST", f"/v2/process-instances/{path_part(instance_key)}/migration", plan)
 
-    @staticmethod
-    def migration_instructions(target: str, mappings: Mapping[str, str]) -> Document:
-        """The target and the mappings of a migration, as requests name them."""
-        pairs = [{"sourceElementId": one, "targetElementId": other} for one, other in mappings.items()]
-        return {"targetProcessDefinitionKey": target, "mappingInstructions": pairs}
-
-    async def migration_plan(self, source: str, target: str) -> Document:
-        """Suggested mappings from one definition to another."""
+    async def migration_plan(self, source: str, target: str, include_called: bool = False) -> Document:
+        """Suggested mappings from one definition to another, also of what its instances have called."""
         path = f"/v2/process-definitions/{path_part(source)}/migration-plan"
-        return (await self.request("POST", path, {"targetProcessDefinitionKey": target})).document
+        body = {"targetProcessDefinitionKey": target, "includeCalled": include_called}
+        return (await self.request("POST", path, body)).document
 
     async def instance(self, key: str) -> Document:
         """The process instance with a key."""

@@ -14,10 +14,14 @@ from vivero.storage.access.identities import Grant
 
 
 class Restricted:
-    """Has all permissions, but for the ids `order` and `paid` only."""
+    """Has all permissions, but for the ids `order` and `paid` only, and for all ids of some resources."""
+
+    def __init__(self, *everything) -> None:
+        self.everything = everything
 
     async def authenticate(self, headers, address):
         grants = [Grant(resource, id, tuple(RESOURCES[resource])) for resource in RESOURCES for id in ("order", "paid")]
+        grants += [Grant(resource, "*", tuple(RESOURCES[resource])) for resource in self.everything]
         return Caller("USER", "ann", rights((), grants))
 
 
@@ -193,6 +197,40 @@ async def test_messages(restricted, engine, operation):
     answer = await restricted("POST", f"/v2/messages/{operation}", body | {"name": "paid"})
     assert answer.status != 403
     assert len(engine.appended) == 1
+
+
+def _to(target, called=()):
+    mappings = [{"sourceElementId": "a", "targetElementId": "b"}]
+    of_called = [
+        {
+            "sourceProcessDefinitionKey": str(one),
+            "targetProcessDefinitionKey": str(other),
+            "mappingInstructions": mappings,
+        }
+        for one, other in called
+    ]
+    return {"targetProcessDefinitionKey": str(target), "mappingInstructions": mappings, "calledInstances": of_called}
+
+
+@pytest.mark.parametrize(
+    ("plan", "is_denied"),
+    [
+        (_to(KEY), False),
+        (_to(OTHER), True),
+        (_to(KEY, called=[(KEY, OTHER)]), True),
+        (_to(KEY, called=[(OTHER, KEY)]), True),
+        (_to(KEY, called=[(KEY, KEY)]), False),
+    ],
+)
+async def test_migrations_need_rights_on_all_processes(data, stored, plan, is_denied):
+    """Otherwise a caller with rights on one process could run another one."""
+    restricted = Client(api_app.build(changed(stored, access=Restricted("BATCH"))))
+    filter = {"processDefinitionKey": str(KEY)}
+    one = await restricted("POST", f"/v2/process-instances/{KEY}/migration", plan)
+    many = await restricted("POST", "/v2/process-instances/migration", {"filter": filter, "migrationPlan": plan})
+    assert [answer.status == 403 for answer in (one, many)] == [is_denied] * 2, (one.body, many.body)
+    if is_denied:
+        assert "UPDATE_PROCESS_INSTANCE" in one.problem["detail"]
 
 
 async def test_an_expression_does_not_read_variables_of_others(data, restricted, stored):

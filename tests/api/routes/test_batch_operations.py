@@ -269,6 +269,18 @@ async def test_a_migration_keeps_its_plan(reader, rows):
             FILTER | {"migrationPlan": PLAN | {"mappingInstructions": [{"sourceElementId": "a"}]}},
             "[sourceElementId, targetElementId] are required in mappingInstructions.",
         ),
+        (
+            FILTER | {"migrationPlan": PLAN | {"calledInstances": [{}]}},
+            "No sourceProcessDefinitionKey provided. No targetProcessDefinitionKey provided.",
+        ),
+        (
+            FILTER | {"migrationPlan": PLAN | {"calledInstances": [PLAN | {"sourceProcessDefinitionKey": "5"}] * 2}},
+            "The sourceProcessDefinitionKey '5' must not be in calledInstances more than once.",
+        ),
+        (
+            FILTER | {"migrationPlan": PLAN | {"calledInstances": [PLAN | {"sourceProcessDefinitionKey": "5"}] * 101}},
+            "The provided calledInstances are 101 but must not be more than 100.",
+        ),
         (FILTER | {"migrationPlan": PLAN, "operationReference": -1}, "must be greater than 0"),
     ],
 )

@@ -1,6 +1,9 @@
 """Suggested mappings over HTTP, from stored models."""
 
+import pytest
+
 from tests.api.conftest import KEY
+from tests.core.event_models import call, model
 from tests.core.models import end, process, start, task
 
 SOURCE = process(start(), task("a"), task("b", type="other"), end(), "start > a > b > end", id="order")
@@ -27,6 +30,51 @@ async def test_a_plan_has_reasons_and_counts(rows, reader):
         "active": 41,
     }
     assert [one["reason"] for one in answer.json["elements"]] == ["SAME_ID", "SAME_ID", None, "SAME_ID"]
+
+
+def calling(id, *called):
+    calls = [call(f"c{number}", process) for number, process in enumerate(called)]
+    return model(start(), *calls, end(), " > ".join(["start", *(f"c{number}" for number in range(len(calls)))]), id=id)
+
+
+CALLER, CALLED, LATER = KEY + 10, KEY + 20, KEY + 21
+"""Definitions: what runs calls `CALLED`, of which there is a later version."""
+
+
+@pytest.fixture
+def tree(rows):
+    """Two trees: a caller with two called instances, one of which has ended, and one with another called instance."""
+    files = {CALLER: calling("caller", "leaf", "leaf"), CALLED: SOURCE, LATER: TARGET}
+    for key, content in files.items():
+        process = "caller" if key == CALLER else "order"
+        rows.definition(key, sha256=str(key), process_id=process, version=1 if key == CALLER else 1 + key - CALLED)
+        rows.put("resources", sha256=str(key), bytes=content)
+    for root, children in ((KEY + 100, (None, "2026-01-01")), (KEY + 200, (None,))):
+        rows.instance(root, process_definition_key=CALLER, process_id="caller")
+        of_caller = {"root_key": root, "process_instance_key": root, "process_definition_key": CALLER}
+        rows.element(root + 1, **of_caller, element_id="c0", element_type="CALL_ACTIVITY")
+        for number, ended in enumerate(children):
+            of_root = {"root_key": root, "parent_process_instance_key": root, "parent_element_instance_key": root + 1}
+            definition = {"process_definition_key": CALLED, "process_id": "order"}
+            rows.instance(root + 10 + number, ended_at=ended, **of_root, **definition)
+
+
+async def test_a_plan_for_called_instances(reader, tree):
+    path = f"/v2/process-definitions/{CALLER}/migration-plan"
+    answer = await reader("POST", path, target(CALLER) | {"includeCalled": True})
+    assert answer.status == 200, answer.body
+    (called,) = answer.json["calledInstances"]
+    assert {name: called[name] for name in called if name not in ("elements", "mappingInstructions")} == {
+        "sourceProcessDefinitionKey": str(CALLED),
+        "targetProcessDefinitionKey": str(LATER),
+        "processDefinitionId": "order",
+        "sourceVersion": 1,
+        "targetVersion": 2,
+        "active": 2,
+    }
+    assert [one["sourceElementId"] for one in called["mappingInstructions"]] == ["start", "a", "end"]
+    assert len(called["elements"]) == 4
+    assert (await reader("POST", path, target(CALLER))).json["calledInstances"] == []
 
 
 async def test_requests_that_make_no_plan(rows, reader):

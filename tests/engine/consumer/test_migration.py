@@ -17,7 +17,7 @@ from tests.engine.consumer.serial_runs import (
     worked_off_one_by_one,
 )
 from vivero.core.execution.step import StepLimits
-from vivero.core.records.migrations import MigrateInstance
+from vivero.core.records.migrations import CalledMigration, MigrateInstance
 
 HOUR = "<timerEventDefinition><timeDuration>PT1H</timeDuration></timerEventDefinition>"
 SIGNAL = '<signalEventDefinition signalRef="s"/>'
@@ -86,7 +86,22 @@ def run_serially(paged_from):
         serial.accepted(MigrateInstance(key, second, mappings))
     serial.complete("w9")
     serial.complete("n9")
+    migrate_a_tree(serial)
     return serial
+
+
+def migrate_a_tree(serial):
+    """The called instances of a loop move with their caller, and one of them goes on."""
+    called = model(start(), task("deep"), boundary("db", "deep", HOUR, False), "start > deep", id="called")
+    caller = model(start(), loop(call("cc", "called"), "=items"), "start > cc", id="caller")
+    (source,) = serial.deploy(called)
+    serial.deploy(caller)
+    key = serial.start("caller", items=[1, 2, 3, 4])
+    (other,) = serial.deploy(renamed(called, "deep", "db"))
+    (target,) = serial.deploy(renamed(caller, "cc"))
+    moved = CalledMigration(source, other, (("deep", "deep9"), ("db", "db9")))
+    serial.accepted(MigrateInstance(key, target, (("cc", "cc9"),), called=(moved,)))
+    serial.complete("deep9")
 
 
 async def tables(connection):

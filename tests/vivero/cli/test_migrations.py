@@ -23,11 +23,27 @@ PLAN = {
 }
 
 
+CALLED = {
+    "sourceProcessDefinitionKey": "7",
+    "targetProcessDefinitionKey": "8",
+    "mappingInstructions": [{"sourceElementId": "k", "targetElementId": "k"}],
+    "processDefinitionId": "pay",
+    "sourceVersion": 1,
+    "targetVersion": 4,
+    "active": 2,
+    "elements": [{"elementId": "k", "active": 2, "targetElementId": "k", "reason": "SAME_ID"}],
+}
+
+
 class MigrationServer(Server):
     def __call__(self, request) -> httpx.Response:
         if request.url.path.endswith("/migration-plan"):
-            self.asked.append((request.method, request.url.path, json.loads(request.content)))
-            return httpx.Response(200, json=PLAN)
+            body = json.loads(request.content)
+            self.asked.append((request.method, request.url.path, body))
+            called = [CALLED] if body["includeCalled"] else []
+            own = {"sourceProcessDefinitionKey": request.url.path.split("/")[3]}
+            own["targetProcessDefinitionKey"] = body["targetProcessDefinitionKey"]
+            return httpx.Response(200, json=PLAN | own | {"calledInstances": called})
         if request.url.path == "/v2/process-instances/9":
             return httpx.Response(200, json={"processDefinitionKey": "5"})
         if request.url.path.endswith("/9/migration"):
@@ -80,12 +96,45 @@ def test_the_suggestion_is_shown(server):
     assert result.stdout == "a\t3 active\ta\tsame id\nx\t0 active\tnot mapped\n"
 
 
+OF_CALLED = ("sourceProcessDefinitionKey", "targetProcessDefinitionKey", "mappingInstructions")
+
+
+def test_called_instances_go_to_their_latest_version(server):
+    assert invoke("9", "--to", "6", "--map", "a", "--include-called").exit_code == 0
+    (_, _, asked), (_, _, body) = server.asked
+    assert asked == {"targetProcessDefinitionKey": "6", "includeCalled": True}
+    assert body["mappingInstructions"] == pairs(("a", "a")), "no suggestion was asked for"
+    assert body["calledInstances"] == [{name: CALLED[name] for name in OF_CALLED}]
+
+
+def test_called_instances_go_where_they_should(server):
+    server.states = [operation("COMPLETED", 1, Completed=1)]
+    result = invoke("--all", "--from", "5", "--to", "6", "--map", "a", "--include-called", "--called", "7:3", "--yes")
+    assert result.exit_code == 0, result.stderr
+    (body,) = [body for _, path, body in server.asked if path == "/v2/process-instances/migration"]
+    (called,) = body["migrationPlan"]["calledInstances"]
+    assert called == {
+        "sourceProcessDefinitionKey": "7",
+        "targetProcessDefinitionKey": "3",
+        "mappingInstructions": pairs(("a", "a"), ("b", "c")),
+    }
+
+
+def test_the_suggestion_for_called_instances_is_shown(server):
+    result = invoke("--from", "5", "--to", "6", "--show", "--include-called")
+    assert result.stdout.endswith("\npay\t2 called\tversion 1 to 4\nk\t2 active\tk\tsame id\n")
+    result = invoke("--from", "5", "--to", "6", "--show", "--include-called", "--json")
+    assert json.loads(result.stdout.splitlines()[-1])["processDefinitionId"] == "pay"
+
+
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
         (("9",), "Missing option '--to'"),
         (("9", "--to", "6", "--map", ":b"), "expected A:B, or A alone"),
         (("9", "--to", "6", "--map", "a:"), "expected A:B, or A alone"),
+        (("9", "--to", "6", "--called", "7"), "--called 7: expected A:B"),
+        (("9", "--to", "6", "--called", "7:x"), "'x' is not a key"),
         (("--to", "6", "--show"), "--show needs --from"),
         (("--all", "--to", "6"), "--all needs --from"),
         (("9", "--all", "--to", "6"), "name keys, or use --all"),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 import click
 
@@ -27,6 +27,16 @@ Pairs = Mapping[str, str]
     "--from", "source", type=KEY, metavar="KEY", help="With --all or --show: the key of the source definition."
 )
 @click.option("--show", is_flag=True, help="Only print the suggested mappings with their reasons.")
+@click.option(
+    "--include-called", is_flag=True, help="Also migrate called instances, as suggested, to the latest versions."
+)
+@click.option(
+    "--called",
+    "called",
+    multiple=True,
+    metavar="A:B",
+    help="Also migrate called instances of definition A to B, as suggested. May be repeated.",
+)
 @everything_options
 @address_option
 @json_option
@@ -37,6 +47,8 @@ def migrate_instance(
     suggested: bool,
     source: str | None,
     show: bool,
+    include_called: bool,
+    called: tuple[str, ...],
     everything: bool,
     filter: dict[str, Any] | None,
     detach: bool,
@@ -54,45 +66,93 @@ def migrate_instance(
       vivero migrate-instance --from 2251799813685250 --to 2251799813685290 --show
       vivero migrate-instance 2251799813685251 --to 2251799813685290 --suggested
       vivero migrate-instance 2251799813685251 --to 2251799813685290 --map a:b
+      vivero migrate-instance 5 --to 9 --suggested --include-called
       vivero migrate-instance --all --from 2251799813685250 --to 2251799813685290
     """
-    given: Pairs = _pairs(maps)
+    planned = Planned(target, _pairs(maps, "--map"), suggested, include_called, _definitions(called))
     if show:
         if source is None:
             raise click.UsageError("--show needs --from")
-        talk(address, lambda client: _show(client, source, target, as_json))
+        talk(address, lambda client: _show(client, source, planned, as_json))
         return
     check_target(keys, everything, {"--from": source, "--filter": filter, "--detach": detach})
     if everything:
-        _migrate_all(address, source, target, given, suggested, filter or {}, detach=detach, yes=yes, as_json=as_json)
+        _migrate_all(address, source, planned, filter or {}, detach=detach, yes=yes, as_json=as_json)
         return
 
     async def work(client: Client, key: str) -> Any:
-        mapped: Pairs = given
-        if suggested:
-            definition = (await client.instance(key))["processDefinitionKey"]
-            mapped = await _with_suggestions(client, definition, target, given)
-        return await client.migrate(key, target, mapped)
+        asks = planned.suggested or planned.include_called
+        definition = (await client.instance(key))["processDefinitionKey"] if asks else ""
+        return await client.migrate(key, await planned.body(client, definition))
 
     try_each(address, keys, work, "migrated", as_json=as_json)
 
 
-def _pairs(maps: Sequence[str]) -> dict[str, str]:
+def _pairs(texts: Sequence[str], option: str, alone: str = ", or A alone") -> dict[str, str]:
     pairs = {}
-    for text in maps:
+    for text in texts:
         before, colon, after = text.partition(":")
-        if not before or (colon and not after):
-            raise click.UsageError(f"--map {text}: expected A:B, or A alone")
+        if not before or ((colon or not alone) and not after):
+            raise click.UsageError(f"{option} {text}: expected A:B{alone}")
         pairs[before] = after or before
     return pairs
+
+
+def _definitions(called: Sequence[str]) -> Pairs:
+    pairs = _pairs(called, "--called", alone="")
+    for key in (*pairs.keys(), *pairs.values()):
+        KEY.convert(key, None, None)
+    return pairs
+
+
+class Planned(NamedTuple):
+    """The plan as the command line gives it. `called`: source definition → target definition of called instances."""
+
+    target: str
+    given: Pairs
+    suggested: bool
+    include_called: bool
+    called: Pairs
+
+    async def body(self, client: Client, source: str) -> Document:
+        """The plan with what the server suggests for instances of `source`, as requests have it."""
+        plan: Document = {"mappingInstructions": [], "calledInstances": []}
+        if self.suggested or self.include_called:
+            plan = await client.migration_plan(source, self.target, self.include_called)
+        found = plan["mappingInstructions"] if self.suggested else []
+        body: Document = {
+            "targetProcessDefinitionKey": self.target,
+            "mappingInstructions": _instructions(_targets(found), self.given),
+        }
+        if called := await self._called(client, plan):
+            body["calledInstances"] = called
+        return body
+
+    async def _called(self, client: Client, plan: Document) -> list[Document]:
+        others = [
+            one for one in plan.get("calledInstances", ()) if one["sourceProcessDefinitionKey"] not in self.called
+        ]
+        chosen = [await client.migration_plan(source, target) for source, target in self.called.items()]
+        return [{name: one[name] for name in OF_CALLED} for one in (*others, *chosen)]
+
+
+OF_CALLED = ("sourceProcessDefinitionKey", "targetProcessDefinitionKey", "mappingInstructions")
+
+
+def _targets(instructions: Sequence[Document]) -> dict[str, str]:
+    return {one["sourceElementId"]: one["targetElementId"] for one in instructions}
+
+
+def _instructions(found: Pairs, given: Pairs) -> list[Document]:
+    """What is given comes before what is found."""
+    mapped = {before: after for before, after in found.items() if after not in given.values()} | dict(given)
+    return [{"sourceElementId": before, "targetElementId": after} for before, after in mapped.items()]
 
 
 def _migrate_all(
     address: str | None,
     source: str | None,
-    target: str,
-    given: Pairs,
-    suggested: bool,
+    planned: Planned,
     filter: Mapping[str, Any],
     *,
     detach: bool,
@@ -101,9 +161,7 @@ def _migrate_all(
 ) -> None:
     if source is None:
         raise click.UsageError("--all needs --from")
-    mapped = given
-    if suggested:
-        mapped = talk(address, lambda client: _with_suggestions(client, source, target, given))
+    plan = talk(address, lambda client: planned.body(client, source))
     change_all(
         address,
         "process-instances/migration",
@@ -114,19 +172,21 @@ def _migrate_all(
         what="migrate",
         as_json=as_json,
         of=RUNNING,
-        more={"migrationPlan": Client.migration_instructions(target, mapped)},
+        more={"migrationPlan": plan},
     )
 
 
-async def _with_suggestions(client: Client, source: str, target: str, given: Pairs) -> Pairs:
-    plan = await client.migration_plan(source, target)
-    found = {each["sourceElementId"]: each["targetElementId"] for each in plan["mappingInstructions"]}
-    return {before: after for before, after in found.items() if after not in given.values()} | dict(given)
-
-
-async def _show(client: Client, source: str, target: str, as_json: bool) -> None:
-    for element in (await client.migration_plan(source, target))["elements"]:
+async def _show(client: Client, source: str, planned: Planned, as_json: bool) -> None:
+    plan = await client.migration_plan(source, planned.target, planned.include_called)
+    for element in plan["elements"]:
         say(element) if as_json else click.echo(_line(element))
+    for called in plan.get("calledInstances", ()):
+        if not as_json:
+            versions = f"version {called['sourceVersion']} to {called['targetVersion']}"
+            click.echo(f"\n{called['processDefinitionId']}\t{called['active']} called\t{versions}")
+        for element in called["elements"]:
+            of_called = {"processDefinitionId": called["processDefinitionId"]}
+            say(of_called | element) if as_json else click.echo(_line(element))
 
 
 def _line(element: Document) -> str:
