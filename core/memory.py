@@ -16,7 +16,7 @@ from vivero.core.dmn import Decisions, read_decisions
 from vivero.core.execution.outcomes import CommandRecord, Handled
 from vivero.core.execution.step import DEFAULT_LIMITS, Processor, StepLimits
 from vivero.core.feel import decode_large
-from vivero.core.needs import Need, NeedKind, NotLoaded
+from vivero.core.needs import Lease, Need, NeedKind, NotLoaded
 from vivero.core.records.base import DEFAULT_TENANT, Command
 from vivero.core.records.catalogue import Deploy, DeploymentReply
 from vivero.core.resources.kinds import read_resources
@@ -117,7 +117,7 @@ class MemoryEngine:
         """Handle one row of the log as a batch of its own."""
         position = self.before + len(self.log) + 1
         entry = CommandRecord(position, tenant, command, request)
-        leases: dict[int, str | None] = {}
+        leases: dict[int, Lease | None] = {}
         while True:
             try:
                 handled = self.processor.process(entry, self.now, leases)

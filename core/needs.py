@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from enum import Enum, auto
-from typing import Any
+from types import MappingProxyType
+from typing import Any, NamedTuple
 
 import msgspec
 
@@ -44,7 +45,7 @@ class NeedKind(Enum):
     STARTS = auto()
     """All start events that wait for messages or signals; key: None."""
     LEASE = auto()
-    """The current lease token of a job, which is never cached; key: the job's key."""
+    """The current lease of a job, which is never cached; key: the job's key."""
     USAGE = auto()
     """The number of instances of a definition that run in other partitions, never cached; key: the definition's."""
     HELD = auto()
@@ -105,6 +106,18 @@ class Need(msgspec.Struct, frozen=True, gc=False):
 
 
 Needs = Iterator[Need]
+
+
+class Lease(NamedTuple):
+    """The last lease of a job: its token, and its end (epoch ms)."""
+
+    token: str
+    until: int
+
+
+Leases = Mapping[int, Lease | None]
+"""Job → its lease; None: it has none."""
+NO_LEASES: Leases = MappingProxyType({})
 
 
 class NotLoaded(Exception):

@@ -8,7 +8,7 @@ from vivero.core.bpmn.model import JobDefinition, Node, Process
 from vivero.core.dmn import Decisions
 from vivero.core.expressions.budget import StageBudget
 from vivero.core.expressions.evaluation import Expressions
-from vivero.core.needs import Need, NeedKind, NotLoaded
+from vivero.core.needs import NO_LEASES, Need, NeedKind, NotLoaded
 from vivero.core.partitions.keys import partition_of
 from vivero.core.partitions.tenants import covers
 from vivero.core.records.user_tasks import NO_LISTENERS, GlobalListeners
@@ -95,8 +95,8 @@ class View:
         """The position of the client's command that caused this one."""
         self.tenant = ""
         """The command's tenant; before `enter`, the tenants that the sender of a command by key may use."""
-        self.leases: Mapping[int, str | None] = {}
-        """Lease tokens by job, as of the read of the batch."""
+        self.leases = NO_LEASES
+        """As of the read of the batch."""
 
     def enter(self, tenant: str) -> bool:
         """Continue a command by key in the tenant of the row with its key. False: the sender may not use it."""
@@ -105,6 +105,11 @@ class View:
                 return False
             self.tenant = tenant
         return True
+
+    def token_of(self, job: int) -> str | None:
+        """The token of the last lease of a job."""
+        lease = self.leases.get(job)
+        return None if lease is None else lease.token
 
     # ---- rows
 

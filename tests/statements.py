@@ -58,10 +58,11 @@ INSERTED: dict[Table, Lists] = {
 }
 UPDATED: dict[Table, Lists] = {
     JOBS: {
-        "ready": "CASE WHEN x.lease IS NULL THEN t.ready ELSE x.lease = 'ready' END",
+        "ready": "CASE WHEN x.lease IS NULL OR x.lease = 'leased' THEN t.ready ELSE x.lease = 'ready' END",
         "available_at": "CASE WHEN x.lease IS NULL THEN t.available_at"
-        " WHEN x.lease = 'backoff' THEN from_epoch_ms(x.available_at) END",
-        "lease_token": "CASE WHEN x.lease IS NULL THEN t.lease_token END",
+        " WHEN x.lease = 'backoff' THEN from_epoch_ms(x.available_at) WHEN x.lease <> 'leased' THEN NULL"
+        " WHEN t.ready OR t.lease_token IS NULL THEN t.available_at ELSE from_epoch_ms(x.available_at) END",
+        "lease_token": "CASE WHEN x.lease IS NULL OR x.lease = 'leased' THEN t.lease_token END",
         "returned": "true",
     }
 }

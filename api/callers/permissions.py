@@ -62,7 +62,7 @@ def _of(resource: str, *actions: str) -> frozenset[Permission]:
 
 BATCH_TYPES = (
     *("CANCEL_PROCESS_INSTANCE", "DELETE_PROCESS_INSTANCE", "MIGRATE_PROCESS_INSTANCE", "MODIFY_PROCESS_INSTANCE"),
-    *("DELETE_DECISION_INSTANCE", "RESOLVE_INCIDENT", "SUSPEND_PROCESS_INSTANCE"),
+    *("DELETE_DECISION_INSTANCE", "RESOLVE_INCIDENT", "SUSPEND_PROCESS_INSTANCE", "UPDATE_JOB"),
 )
 """The types of batch operations that have a permission of their own."""
 _CRUD = ("CREATE", "READ", "UPDATE", "DELETE")
@@ -130,12 +130,7 @@ RESOURCES: Mapping[str, frozenset[str]] = {
 _WITHOUT_EFFECT: Mapping[str, frozenset[str]] = {
     "BACKUP": frozenset({"CREATE", "READ", "DELETE", "RESTORE"}),
     "BATCH": frozenset(
-        f"CREATE_BATCH_OPERATION_{type}"
-        for type in (
-            "DELETE_DECISION_DEFINITION",
-            "DELETE_PROCESS_DEFINITION",
-            "UPDATE_JOB",
-        )
+        f"CREATE_BATCH_OPERATION_{type}" for type in ("DELETE_DECISION_DEFINITION", "DELETE_PROCESS_DEFINITION")
     ),
     "CLUSTER_VARIABLE": frozenset(_CRUD),
     "DECISION_REQUIREMENTS_DEFINITION": frozenset({"UPDATE", "DELETE"}),

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from vivero.api.access.needs import CREATE_BATCH, READ_BATCH, UPDATE_BATCH
 from vivero.api.callers import audited
 from vivero.api.callers.permissions import Permission
-from vivero.api.routes import batch_operations, migrations, modifications
+from vivero.api.routes import batch_operations, jobs, migrations, modifications
 from vivero.api.routes.route import Route
 
 CREATIONS = (
@@ -19,6 +19,7 @@ CREATIONS = (
     ("process-instances/migration", "MIGRATE_PROCESS_INSTANCE", migrations.migrate_by_filter),
     ("process-instances/modification", "MODIFY_PROCESS_INSTANCE", modifications.modify_by_filter),
     ("process-instances/incident-resolution", "RESOLVE_INCIDENT", batch_operations.resolve_incidents_of_instances),
+    ("jobs/batch-update", "UPDATE_JOB", jobs.update_by_filter),
     ("incidents/resolution", "RESOLVE_INCIDENT", batch_operations.resolve_incidents),
     (
         "process-instances/{processInstanceKey}/incident-resolution",

@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 from typing import Any
 
+import msgspec
+
 from vivero.api.commands import submission
 from vivero.api.computing.large_bodies import body_of, optional_body_of, variables_of
 from vivero.api.http.decoding import (
@@ -20,14 +22,17 @@ from vivero.api.http.decoding import (
 from vivero.api.http.problems import Problem
 from vivero.api.http.request import Request
 from vivero.api.http.response import Response, no_content
-from vivero.api.routes import business_ids
+from vivero.api.routes import batch_operations, business_ids
 from vivero.api.routes.job_results import ResultBody, result_of
 from vivero.api.search.search_requests import searching
 from vivero.api.services import Services
 from vivero.core.records.jobs import CompleteJob, FailJob, ThrowJobError, UpdateJob
+from vivero.engine.batch_operations.items import JobUpdatePlan
+from vivero.storage.search.candidates import JOBS_PATH
 from vivero.storage.search.jobs import JOBS
 from vivero.storage.work import activation
 from vivero.storage.work.activation import MAX_TIMEOUT_MS, Refusal
+from vivero.storage.work.batch_operations import UPDATE_JOB
 
 search = searching(JOBS)
 
@@ -69,10 +74,17 @@ class JobUpdateBody(Body, frozen=True):
     job_lease_token: str | None = None
 
 
+class BatchUpdateBody(Body, frozen=True):
+    filter: dict[str, Any] | None = None
+    changeset: JobChangeset | None = None
+    operation_reference: Int64 | None = None
+
+
 _completion_decoder = decoder(JobCompletionBody)
 _failure_decoder = decoder(FailureBody)
 _error_decoder = decoder(ErrorBody)
-_update_decoder = decoder(JobUpdateBody)
+_update_decoder, _batch_decoder = decoder(JobUpdateBody), decoder(BatchUpdateBody)
+_encode = msgspec.json.Encoder().encode
 
 
 async def complete(request: Request, services: Services) -> Response:
@@ -129,19 +141,36 @@ async def update(request: Request, services: Services) -> Response:
     key = request.key("jobKey")
     body = decode(request, _update_decoder, services.settings)
     check_reference(body.operation_reference)
-    changes = body.changeset or JobChangeset()
-    timeout_ms = as_int64(changes.timeout, "changeset.timeout")
+    plan = _plan_of(body.changeset, Violations())
+    if plan.timeout_ms is not None:
+        await _extend(request, services, key, plan.timeout_ms, _token(body.job_lease_token))
+    if plan.retries is None and plan.priority is None:
+        return no_content()
+    return await submission.command(request, services, UpdateJob(key, plan.retries, plan.priority), key)
+
+
+async def update_by_filter(request: Request, services: Services) -> Response:
+    """POST /v2/jobs/batch-update: a batch that updates the open jobs of a filter."""
+    body = decode(request, _batch_decoder, services.settings)
+    check_reference(body.operation_reference)
     found = Violations()
+    if body.filter is None:
+        found.add("No filter provided")
+    plan = _encode(_plan_of(body.changeset, found)).decode()
+    key = await batch_operations.create_for(request, services, UPDATE_JOB, JOBS_PATH, body.filter or {}, plan=plan)
+    return batch_operations.answer(key, UPDATE_JOB)
+
+
+def _plan_of(changes: JobChangeset | None, found: Violations) -> JobUpdatePlan:
+    """What changes. Raises Problem 400."""
+    changes = changes or JobChangeset()
+    timeout_ms = as_int64(changes.timeout, "changeset.timeout")
     if changes.retries is None and changes.priority is None and timeout_ms is None:
         found.add("At least one of [retries, timeout, priority] is required")
     found.at_least("retries", changes.retries, 1)
     found.at_least("timeout", timeout_ms, 1)
     found.check()
-    if timeout_ms is not None:
-        await _extend(request, services, key, timeout_ms, _token(body.job_lease_token))
-    if changes.retries is None and changes.priority is None:
-        return no_content()
-    return await submission.command(request, services, UpdateJob(key, changes.retries, changes.priority), key)
+    return JobUpdatePlan(changes.retries, changes.priority, timeout_ms and min(timeout_ms, MAX_TIMEOUT_MS))
 
 
 async def _extend(request: Request, services: Services, key: int, timeout_ms: int, token: str | None) -> None:

@@ -13,7 +13,7 @@ from vivero.core.records.jobs import (
     JobUpdated,
     JobWithheld,
 )
-from vivero.core.state.instance_tree import JOB_WEIGHT, Job
+from vivero.core.state.instance_tree import JOB_WEIGHT, LEASED, Job
 from vivero.core.state.state import State
 
 
@@ -87,6 +87,8 @@ def job_updated(state: State, event: JobUpdated) -> Job:
         job.retries = event.retries
     if event.priority is not None:
         job.priority = event.priority
+    if event.leased_until is not None:
+        job.lease, job.leased_until = LEASED, event.leased_until
     return job
 
 

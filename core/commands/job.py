@@ -32,7 +32,7 @@ from vivero.core.shared import listeners
 from vivero.core.shared.ad_hoc_activations import activate_given, check_is_active, fulfil
 from vivero.core.shared.jobs import AD_HOC, ELEMENT, EXECUTION_LISTENER, TASK_LISTENER
 from vivero.core.shared.variables import merge_result, merge_upwards, set_locally, texts_of
-from vivero.core.state.instance_tree import ACTIVATED, ACTIVATING, COMPLETING, TERMINATING, Job
+from vivero.core.state.instance_tree import ACTIVATED, ACTIVATING, COMPLETING, LEASED, TERMINATING, Job
 from vivero.core.view import View
 
 NO_RETRIES = {
@@ -128,11 +128,26 @@ def throw_error(command: ThrowJobError, view: View) -> Effects:
 
 def needs_update(command: UpdateJob, tenant: str) -> Needs:
     yield Need(NeedKind.JOB, command.key)
+    if command.timeout_ms is not None:
+        yield Need(NeedKind.LEASE, command.key)
 
 
 def update(command: UpdateJob, view: View) -> Effects:
     job = _find_job(command.key, "update", view)
-    yield JobUpdated(job.key, command.retries, command.priority)
+    leased_until = None
+    if command.timeout_ms is not None:
+        _check_leased(job, command, view)
+        leased_until = view.now + command.timeout_ms
+    yield JobUpdated(job.key, command.retries, command.priority, leased_until)
+
+
+def _check_leased(job: Job, command: UpdateJob, view: View) -> None:
+    """Raises Reject if no worker has the job. Without other changes there is nothing to do then."""
+    lease = view.leases.get(job.key)
+    if lease is None or lease.until <= view.now or job.lease not in (None, LEASED):
+        text = f"Expected to update the timeout of job with key '{job.key}', but it is not activated"
+        only_timeout = command.retries is None and command.priority is None
+        raise Reject(RejectionCode.INVALID_STATE, text, moot=only_timeout)
 
 
 def needs_withhold(command: WithholdJob, tenant: str) -> Needs:
@@ -173,7 +188,7 @@ def _active_job(command: CompleteJob | FailJob | ThrowJobError | WithholdJob, ve
     if _waits_for_backoff(job, view):
         raise _wrong_state(job, verb)
     asked = command.lease is not None or isinstance(command, WithholdJob)
-    if asked and view.leases.get(job.key) != command.lease:
+    if asked and view.token_of(job.key) != command.lease:
         raise Reject(
             RejectionCode.INVALID_STATE,
             f"Expected to {verb} job with key '{job.key}', but its lease was lost: the job timed out or was "

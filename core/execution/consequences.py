@@ -42,6 +42,7 @@ from vivero.core.records.jobs import (
     JobErrorThrown,
     JobFailed,
     JobReleased,
+    JobUpdated,
 )
 from vivero.core.records.messages import ReleaseStart
 from vivero.core.records.migrations import InstanceMigrated
@@ -57,6 +58,7 @@ from vivero.core.records.timers import (
 from vivero.core.records.user_tasks import UserTaskChanging
 from vivero.core.shared.ending import ends_its_instance
 from vivero.core.state.instance_tree import (
+    LEASED,
     MISSING,
     TERMINATED,
     TERMINATING,
@@ -249,7 +251,7 @@ def _job_canceled(work: Work, row: Job, _event: Event) -> None:
 
 
 def _job_available(work: Work, row: Job, _event: Event) -> None:
-    if row.lease in ("ready", "backoff"):  # long polls must learn when a backoff ends
+    if row.lease in ("ready", "backoff", LEASED):  # long polls must learn when a backoff or a lease ends
         work.available.append((row.type, row.element.instance.tenant))
 
 
@@ -285,6 +287,7 @@ FOLLOW: dict[type[Event], Callable[[Work, Any, Any], None]] = {
     JobErrorThrown: _job_error_thrown,
     JobCanceled: _job_canceled,
     JobReleased: _job_available,
+    JobUpdated: _job_available,
     UserTaskChanging: _task_changing,
 }
 """Event type → the function that adds the work that follows."""

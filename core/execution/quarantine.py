@@ -54,7 +54,7 @@ def _reported_job(command: Any, view: View) -> Job | None:
     job = view.job(command.key)
     if job is None or not view.enter(job.element.instance.tenant):
         return None
-    if command.lease is not None and view.leases.get(job.key) != command.lease:
+    if command.lease is not None and view.token_of(job.key) != command.lease:
         return None
     has_incident = any(incident.job == job.key for incident in job.element.waits.incidents.values())
     return None if has_incident else job

@@ -19,7 +19,7 @@ from vivero.core.execution.deferred_trees import DeferredTrees
 from vivero.core.execution.outcomes import CommandRecord, Contexts, FollowUp, Handled, InboxCommand, Notices
 from vivero.core.execution.quarantine import quarantine
 from vivero.core.execution.worklist import ITEM_COST, Worklist
-from vivero.core.needs import Need, NeedKind, NotLoaded
+from vivero.core.needs import NO_LEASES, Leases, Need, NeedKind, NotLoaded
 from vivero.core.partitions.keys import partition_of
 from vivero.core.partitions.routes import Routes
 from vivero.core.records.base import Command
@@ -129,7 +129,7 @@ class Processor:
         """Set `StepLimits.inline_follow_ups`."""
         self._inline = inline
 
-    def process(self, record: CommandRecord, now: int, leases: Mapping[int, str | None] = {}) -> list[Handled]:
+    def process(self, record: CommandRecord, now: int, leases: Leases = NO_LEASES) -> list[Handled]:
         """Handle a command and the follow-ups that belong to its transaction. `now`: epoch milliseconds.
 
         Raises:
@@ -397,7 +397,7 @@ class Processor:
         return rejection
 
     def reject(
-        self, record: CommandRecord, now: int, rejection: Rejection, leases: Mapping[int, str | None] = {}
+        self, record: CommandRecord, now: int, rejection: Rejection, leases: Leases = NO_LEASES
     ) -> list[Handled]:
         """Reject and quarantine an internal command that cannot be handled or saved."""
         self._begin_record(record, now)

@@ -78,7 +78,10 @@ class ThrowJobError(Command, frozen=True):
 
 
 class UpdateJob(Command, frozen=True):
-    """New retries or priority. The timeout is a statement on the lease, not a command (docs/design/log.md §7)."""
+    """New retries or priority, or a lease that ends in `timeout_ms`: all of them, or nothing.
+
+    A client that changes the timeout of one job does it by a statement on the lease instead (docs/design/log.md §7).
+    """
 
     intent: ClassVar[str] = "JOB:UPDATE"
     home = homes.of_key
@@ -89,6 +92,7 @@ class UpdateJob(Command, frozen=True):
     key: int
     retries: int | None = None
     priority: int | None = None
+    timeout_ms: int | None = None
 
 
 class WithholdJob(Command, frozen=True):
@@ -149,9 +153,12 @@ class JobErrorThrown(Event, frozen=True):
 
 
 class JobUpdated(Event, frozen=True):
+    """`leased_until` (epoch ms): the new end of the lease that the job has."""
+
     key: int
     retries: int | None
     priority: int | None
+    leased_until: int | None = None
 
 
 class JobWithheld(Event, frozen=True):

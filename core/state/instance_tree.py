@@ -362,6 +362,10 @@ class Part(Row):
     """The number of live rows that are loaded with it, including `still_to_come`."""
 
 
+LEASED = "leased"
+"""The change of a lease that keeps its token, and has another end."""
+
+
 class Job(Row):
     """A row of `jobs` without its lease columns; `lease` is the engine's change to those (docs/design/log.md §7)."""
 
@@ -379,7 +383,7 @@ class Job(Row):
     error_code: Annotated[str | None, CHANGES] = None
     error_message: Annotated[str | None, CHANGES] = None
     available_at: Annotated[
-        int | None, Column(time=True, changes=True, saved_as="backoff_until", shown_as="failed_until")
+        int | None, Column(time=True, changes=True, saved_as="unavailable_until", shown_as="failed_until")
     ] = None
     context: Annotated[str | None, Column(stored="trace", document="trace", in_snapshots=False)] = None
     """The context of the command that created the job."""
@@ -389,10 +393,13 @@ class Job(Row):
     business_id: Annotated[str | None, Column(loaded=False)] = None
     """That of its process instance when it was created, as of all rows that an element waits for."""
     lease: Annotated[str | None, Column(changes=True, is_column=False, loaded=False)] = None
-    """None for no change; "ready", "closed", or "backoff" until `available_at`."""
+    """None for no change; "ready", "closed", "backoff" until `available_at`, or `LEASED` until `leased_until`."""
+    leased_until: Annotated[int | None, MEMORY] = None
 
     @property
-    def backoff_until(self) -> int | None:
+    def unavailable_until(self) -> int | None:
+        if self.lease == LEASED:
+            return self.leased_until
         return self.available_at if self.lease == "backoff" else None
 
     @property

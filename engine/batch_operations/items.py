@@ -13,6 +13,7 @@ from vivero.core.partitions.keys import partition_of
 from vivero.core.records.base import Command
 from vivero.core.records.effects import Rejection, RejectionCode
 from vivero.core.records.instances import CancelInstance, ResolveIncident
+from vivero.core.records.jobs import UpdateJob
 from vivero.core.records.migrations import CalledMigration, MigrateInstance
 from vivero.core.records.modifications import SOURCE_PARENT, ModifyInstance, MoveInstruction
 from vivero.core.records.suspensions import ResumeInstance, SuspendInstance
@@ -30,6 +31,7 @@ from vivero.storage.work.batch_operations import (
     RESOLVE_INCIDENT,
     RESUME_PROCESS_INSTANCE,
     SUSPEND_PROCESS_INSTANCE,
+    UPDATE_JOB,
     Item,
     ItemEnd,
     Operation,
@@ -47,6 +49,7 @@ AUDITED: Mapping[str, tuple[str, str]] = {
     SUSPEND_PROCESS_INSTANCE: ("PROCESS_INSTANCE", "SUSPEND"),
     RESUME_PROCESS_INSTANCE: ("PROCESS_INSTANCE", "RESUME"),
     RESOLVE_INCIDENT: ("INCIDENT", "RESOLVE"),
+    UPDATE_JOB: ("JOB", "UPDATE"),
 }
 """Type of the batch → entity and operation in the audit log."""
 
@@ -68,6 +71,7 @@ NEEDED: Mapping[str, Needed] = {
     SUSPEND_PROCESS_INSTANCE: Needed("SUSPEND_PROCESS_INSTANCE"),
     RESUME_PROCESS_INSTANCE: Needed("SUSPEND_PROCESS_INSTANCE"),
     RESOLVE_INCIDENT: Needed("UPDATE_PROCESS_INSTANCE"),
+    UPDATE_JOB: Needed("UPDATE_PROCESS_INSTANCE"),
 }
 """Type of the batch → the permissions."""
 
@@ -97,10 +101,26 @@ class ModificationPlan(msgspec.Struct, frozen=True, gc=False):
         return ModifyInstance(key, move=moves, skip_absent=True)
 
 
-Plan = MigrationPlan | ModificationPlan
-PLANS: Mapping[str, msgspec.json.Decoder[MigrationPlan] | msgspec.json.Decoder[ModificationPlan]] = {
+class JobUpdatePlan(msgspec.Struct, frozen=True, gc=False):
+    """The plan of a batch that updates jobs: what changes. A lease ends `timeout_ms` after the item's turn."""
+
+    retries: int | None = None
+    priority: int | None = None
+    timeout_ms: int | None = None
+
+    def command(self, key: int) -> Command:
+        """The command of an item."""
+        return UpdateJob(key, self.retries, self.priority, self.timeout_ms)
+
+
+Plan = MigrationPlan | ModificationPlan | JobUpdatePlan
+_PlanDecoder = (
+    msgspec.json.Decoder[MigrationPlan] | msgspec.json.Decoder[ModificationPlan] | msgspec.json.Decoder[JobUpdatePlan]
+)
+PLANS: Mapping[str, _PlanDecoder] = {
     MIGRATE_PROCESS_INSTANCE: msgspec.json.Decoder(MigrationPlan),
     MODIFY_PROCESS_INSTANCE: msgspec.json.Decoder(ModificationPlan),
+    UPDATE_JOB: msgspec.json.Decoder(JobUpdatePlan),
 }
 """Type of the batch → the decoder of its plan."""
 
@@ -153,7 +173,7 @@ def record_of(operation: Operation, item: Item) -> AuditRecord:
 
 
 def end_of(item: Item, outcome: CommandOutcome) -> ItemEnd:
-    """How an item ended. It is skipped, and does not fail, if its instance is gone, or if nothing is to be changed."""
+    """How an item ended. It is skipped, and does not fail, if its subject is gone, or if nothing is to be changed."""
     rejection = outcome.rejection
     if rejection is None:
         return ItemEnd(item.key, "COMPLETED")

@@ -7,7 +7,7 @@ not declare and that must be loaded first.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence, Set
+from collections.abc import Awaitable, Callable, Iterable, Sequence, Set
 from dataclasses import dataclass, field
 from itertools import takewhile
 from time import perf_counter, thread_time
@@ -19,7 +19,7 @@ import trio
 from vivero.core.dispatch import COMMANDS
 from vivero.core.execution.outcomes import CommandRecord, Handled, Notices
 from vivero.core.execution.step import Processor
-from vivero.core.needs import Need, NotLoaded
+from vivero.core.needs import Leases, Need, NotLoaded
 from vivero.core.records.base import Command, Sender
 from vivero.core.records.codec import INTENTS, check_encoding, decode_command
 from vivero.core.records.effects import Rejection, RejectionCode
@@ -145,7 +145,7 @@ def loaded_commands(processor: Processor, decoded: list[Decoded], left_out: Set[
 
 
 async def compute(
-    processor: Processor, decoded: list[Decoded], now: int, leases: Mapping[int, str | None], fill: Fill
+    processor: Processor, decoded: list[Decoded], now: int, leases: Leases, fill: Fill
 ) -> tuple[BatchResult | None, Need | None]:
     """Run the commands in order. Returns what to commit (None if no command ran), and what the next command lacks.
 
@@ -227,7 +227,7 @@ async def _follow_up(processor: Processor, collected: _Collected, fill: Fill) ->
     processor.give_up_awaiting()
 
 
-def _process(processor: Processor, one: Decoded, now: int, leases: Mapping[int, str | None]) -> list[Handled]:
+def _process(processor: Processor, one: Decoded, now: int, leases: Leases) -> list[Handled]:
     row = one.row
     if one.rejection is not None and one.command is not None:
         return processor.reject(

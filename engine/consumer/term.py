@@ -13,7 +13,7 @@ from time import thread_time
 import trio
 
 from vivero.core.execution.step import Processor
-from vivero.core.needs import Need
+from vivero.core.needs import Leases, Need
 from vivero.core.records.effects import Rejection, RejectionCode
 from vivero.core.records.instances import ContinueWork
 from vivero.core.state import eviction
@@ -182,7 +182,7 @@ class Term:
             if not all(isinstance(one.command, ContinueWork) for one in commands[: work.commands]):
                 self._quanta.note_commands(started, trio.current_time(), self._is_deferred)
 
-    async def _load(self, commands: list[Decoded]) -> tuple[list[Decoded], dict[int, str | None]]:
+    async def _load(self, commands: list[Decoded]) -> tuple[list[Decoded], Leases]:
         """Load what the first commands need: as many as have trees that fit into a batch, at least one. Returns them
         and the leases of their jobs.
         """

@@ -20,6 +20,7 @@ from vivero.storage.search.criteria import require_criteria
 from vivero.storage.search.decision_instances import DECISION_INSTANCES
 from vivero.storage.search.filters import conditions_of, join
 from vivero.storage.search.incidents import INCIDENTS
+from vivero.storage.search.jobs import JOBS
 from vivero.storage.search.pages import ranges_of
 from vivero.storage.search.parameters import Parameters
 from vivero.storage.search.process_instances import PROCESS_INSTANCES
@@ -33,16 +34,19 @@ from vivero.storage.work.batch_operations import (
     RESOLVE_INCIDENT,
     RESUME_PROCESS_INSTANCE,
     SUSPEND_PROCESS_INSTANCE,
+    UPDATE_JOB,
     CallerBounds,
     Candidate,
     Operation,
 )
 
-INSTANCES_PATH, INCIDENTS_PATH, DECISIONS_PATH = "process-instances", "incidents", "decision-instances"
+INSTANCES_PATH, INCIDENTS_PATH, JOBS_PATH = "process-instances", "incidents", "jobs"
+DECISIONS_PATH = "decision-instances"
 _ACTIVE = '{"state": "ACTIVE"}'
 _EVERYTHING: Mapping[str, str] = {
     DELETE_PROCESS_INSTANCE: '{"state": {"$neq": "ACTIVE"}}',
     DELETE_DECISION_INSTANCE: '{"state": {"$in": ["EVALUATED", "FAILED"]}}',
+    UPDATE_JOB: '{"retries": {"$gte": 0}}',
 }
 """Type of the batch → the filter that selects everything, where it is not `_ACTIVE`."""
 
@@ -132,6 +136,7 @@ _SELECTIONS: Mapping[tuple[str, str], _Selection] = {
         process="decision_id",
         among=_DECISIONS.format,
     ),
+    (UPDATE_JOB, JOBS_PATH): _Selection(JOBS, "j.job_key", "jobs j", "j.ended_at IS NULL", "j.created_at"),
 }
 """Type of the batch and resource of its filter → what it selects. A called instance is cancelled and deleted with its
 root; it is migrated, modified, suspended and resumed by itself."""

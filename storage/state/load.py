@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 
 import trio
 
-from vivero.core.needs import Need, NeedKind
+from vivero.core.needs import Lease, Leases, Need, NeedKind
 from vivero.core.partitions.tenants import covers
 from vivero.core.rules import HELD_AT_ONCE
 from vivero.core.state import loaded_waits
@@ -62,8 +62,8 @@ ROWS_A_TURN = 2_000
 class Loaded(NamedTuple):
     """The result of a load."""
 
-    leases: dict[int, str | None]
-    """Lease tokens that were asked for, by job."""
+    leases: Leases
+    """Those that were asked for."""
     left_out: set[Need]
     """Needs whose trees wait for another load, because those of earlier needs are large (see `row_bound`)."""
     found: int = 0
@@ -160,7 +160,7 @@ async def _load_whole(reader: Connection, state: State, instances: Set[int]) -> 
             break
 
 
-async def _references(reader: Connection, state: State, plan: LoadPlan) -> tuple[Rows, dict[int, str | None]]:
+async def _references(reader: Connection, state: State, plan: LoadPlan) -> tuple[Rows, Leases]:
     """Rows (key, root, part, tenant) of what the plan names in trees, and lease tokens."""
     calls: list[Call] = []
     keys = [sorted(plan.jobs), sorted(plan.incidents), sorted(plan.elements), sorted(plan.timers)]
@@ -195,7 +195,12 @@ async def _references(reader: Connection, state: State, plan: LoadPlan) -> tuple
         task_listeners.add(state, answers[task_listeners.LISTENERS])
     state.catalogue.deployments.update(dict.fromkeys(plan.deployments))
     rows = answers.get(_sql["roots"], []) + answers.get(_sql["user_task_roots"], [])
-    return rows, dict(answers.get(_sql["leases"], []))
+    return rows, {key: _lease(token, until) for key, token, until in answers.get(_sql["leases"], [])}
+
+
+def _lease(token: str | None, until: int | None) -> Lease | None:
+    """Suspended jobs keep the end of their lease elsewhere."""
+    return None if token is None else Lease(token, until or 0)
 
 
 async def load_parts(reader: Connection, state: State, parts: dict[int, int], to_end: Set[int] = frozenset()) -> None:

@@ -40,7 +40,7 @@ ORDER BY timer_key;
 
 -- name: leases
 -- Read for each batch: activation changes leases, and the state does not know them.
-SELECT job_key, lease_token::text FROM jobs WHERE job_key = ANY ($1::bigint[]);
+SELECT job_key, lease_token::text, to_epoch_ms(available_at) FROM jobs WHERE job_key = ANY ($1::bigint[]);
 
 -- name: instances
 -- By part, on the partial index of live rows: a tree without the inner instances of paged loops, or one such inner instance.

@@ -210,15 +210,17 @@ FROM made WHERE state IN ('COMPLETED', 'FAILED', 'ERROR_THROWN') GROUP BY 1, 2, 
 
 -- name: jobs
 -- Only changes, never the cached row: the lease columns belong to activation, and change only if the engine says so. A job that
--- is ready again, or has another priority, may follow younger ones: it is `returned`. A state with a change of the lease is
--- new: the job has just completed or failed.
+-- is ready again, or has another priority, may follow younger ones: it is `returned`. A new end of a lease takes effect only
+-- while the job has one. A state with another change of the lease is new: the job has just completed or failed.
 WITH changed AS (UPDATE jobs t
 SET state = x.state, retries = x.retries, updated_at = from_epoch_ms(x.updated_at), priority = coalesce(x.priority, 0),
     error_code = x.error_code, error_message = x.error_message,
-    available_at = CASE WHEN x.lease IS NULL THEN t.available_at WHEN x.lease = 'backoff' THEN from_epoch_ms(x.available_at) END,
+    available_at = CASE WHEN x.lease IS NULL THEN t.available_at WHEN x.lease = 'backoff' THEN from_epoch_ms(x.available_at)
+        WHEN x.lease <> 'leased' THEN NULL WHEN t.ready OR t.lease_token IS NULL THEN t.available_at
+        ELSE from_epoch_ms(x.available_at) END,
     ended_at = from_epoch_ms(x.ended_at), denied_reason = x.denied_reason,
-    ready = CASE WHEN x.lease IS NULL THEN t.ready ELSE x.lease = 'ready' END,
-    lease_token = CASE WHEN x.lease IS NULL THEN t.lease_token END, returned = true
+    ready = CASE WHEN x.lease IS NULL OR x.lease = 'leased' THEN t.ready ELSE x.lease = 'ready' END,
+    lease_token = CASE WHEN x.lease IS NULL OR x.lease = 'leased' THEN t.lease_token END, returned = true
 FROM json_to_recordset($1) AS x(key bigint, state text, retries int, updated_at bigint, priority int, error_code text,
     error_message text, available_at bigint, ended_at bigint, denied_reason text, lease text)
 WHERE t.job_key = x.key
@@ -226,7 +228,7 @@ RETURNING t.job_key, t.tenant_id, t.type, t.worker, t.state, t.updated_at, x.lea
 INSERT INTO job_count_changes (partition_id, tenant_id, type, worker, status, jobs, last_at)
 SELECT job_key >> 51, tenant_id, type, left(coalesce(worker, ''), 200), CASE state WHEN 'COMPLETED' THEN state ELSE 'FAILED' END,
     count(*), max(updated_at)
-FROM changed WHERE state IN ('COMPLETED', 'FAILED', 'ERROR_THROWN') AND new_lease IS NOT NULL GROUP BY 1, 2, 3, 4, 5;
+FROM changed WHERE state IN ('COMPLETED', 'FAILED', 'ERROR_THROWN') AND new_lease <> 'leased' GROUP BY 1, 2, 3, 4, 5;
 
 -- name: migrated_jobs
 -- Leases stay: they belong to activation.

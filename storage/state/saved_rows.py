@@ -78,7 +78,7 @@ def statements_for_rows(state: State, by_type: RowsByType | None = None) -> Iter
         written.add(type(row), [row], new=False)
     ended |= _suspensions((*rows.new.get(SuspensionChange, ()), *rows.changed.get(SuspensionChange, ())))
     for job in (*rows.new.get(Job, ()), *rows.changed.get(Job, ())):
-        job.lease = None
+        job.lease = job.leased_until = None
     for statement in sorted([*written.documents, *ended], key=_ORDER.__getitem__):
         yield statement, ended[statement] if statement in ended else written.params(statement, state)
     for begun in (*rows.new.get(LoopItems, ()), *rows.changed.get(LoopItems, ())):

@@ -26,7 +26,7 @@ from vivero.core.state.state import State
 from vivero.core.trace import Trace
 
 NOT_DURABLE = {
-    *("node", "decoded", "canonical", "weight", "rows", "pins", "lease", "available_at"),
+    *("node", "decoded", "canonical", "weight", "rows", "pins", "lease", "leased_until", "available_at"),
     *("past", "commits_under_way"),
 }
 """Of a row: caches, and the job's lease, which is activation's."""

@@ -95,6 +95,8 @@ class WholeEngine:
         self.timers_lead = lambda: self.consumer.partition_duty.leads
         """Whether the timers are told that their node leads."""
         self.connection: driver.Connection | None = None
+        self.told_available = []
+        """(job type, tenant, number) of jobs that workers may get, or whose leases have another end."""
 
     # ---- what the consumer tells
 
@@ -107,7 +109,7 @@ class WholeEngine:
         self._moved = trio.Event()
 
     def available(self, type, tenant, count):
-        pass
+        self.told_available.append((type, tenant, count))
 
     def piggybacked(self, _available):
         return ()
@@ -158,6 +160,12 @@ class WholeEngine:
         appended = await self.appender.append(Append(command, TENANT), deadline_s=10)
         await self.until(lambda: appended.position in self.answers)
         return self.answers[appended.position]
+
+    async def run_together(self, *commands):
+        """The answers of commands that are appended together."""
+        appended = await self.appender.append_all([Append(command, TENANT) for command in commands], deadline_s=10)
+        await self.until(lambda: self.watermark >= appended[-1].position)
+        return [self.answers[one.position] for one in appended]
 
     async def deploy(self, *contents):
         for number, content in enumerate(contents):

@@ -298,7 +298,7 @@ BATCH: tuple[Mutant, ...] = (
         f"{POISON_TESTS}::test_a_change_of_a_leased_job_leaves_its_lease_alone",
         "storage/state/save.sql",
         (
-            "    ready = CASE WHEN x.lease IS NULL THEN t.ready ELSE x.lease = 'ready' END,",
+            "    ready = CASE WHEN x.lease IS NULL OR x.lease = 'leased' THEN t.ready ELSE x.lease = 'ready' END,",
             "    ready = x.lease IS NULL OR x.lease = 'ready',",
         ),
     ),

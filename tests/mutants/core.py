@@ -421,7 +421,7 @@ CORE: tuple[Mutant, ...] = (
         "core: a lost lease may report",
         "tests/core/commands/test_jobs.py::test_a_lost_lease_is_told",
         "core/commands/job.py",
-        ("    if asked and view.leases.get(job.key) != command.lease:", "    if False:"),
+        ("    if asked and view.token_of(job.key) != command.lease:", "    if False:"),
     ),
     mutant(
         "core: an incident of a job without retries is resolved",

@@ -30,6 +30,7 @@ ROUTES = {
     *(f"POST {path}" for path in (*CREATING, *WITH_MORE)),
     *(f"POST /v2/batch-operations/{{batchOperationKey}}/{change}" for change in CHANGES),
     "POST /v2/process-instances/{processInstanceKey}/incident-resolution",
+    "POST /v2/jobs/batch-update",
 }
 """The routes whose callers with other tenants are tried here."""
 FILTER = {"filter": {"tenantId": "a"}}
@@ -147,22 +148,26 @@ async def test_a_creator_needs_the_type_and_the_processes(client_of, grants, sta
 
 
 MODIFICATION = {"filter": {"state": "ACTIVE"}, "moveInstructions": [{"sourceElementId": "a", "targetElementId": "b"}]}
+OWN = {
+    "MODIFY_PROCESS_INSTANCE": ("/v2/process-instances/modification", MODIFICATION, "MODIFY_PROCESS_INSTANCE"),
+    "UPDATE_JOB": (
+        *("/v2/jobs/batch-update", {"filter": {"type": "work"}, "changeset": {"retries": 1}}),
+        "UPDATE_PROCESS_INSTANCE",
+    ),
+}
+"""Type of a batch → the route that creates it, a body, and the permission for its items."""
 
 
-@pytest.mark.parametrize("batch", ["CREATE", "CREATE_BATCH_OPERATION_MODIFY_PROCESS_INSTANCE"])
-@pytest.mark.parametrize(
-    ("actions", "status"),
-    [(["MODIFY_PROCESS_INSTANCE"], 200), (["UPDATE_PROCESS_INSTANCE", "CANCEL_PROCESS_INSTANCE"], 403)],
-)
-async def test_a_modification_needs_its_own_permission(client_of, batch, actions, status):
-    grants = [
-        Grant("BATCH", "*", (batch,)),
-        Grant("PROCESS_DEFINITION", "p", ("READ_PROCESS_INSTANCE", *actions)),
-    ]
-    client = client_of("a", rights((), grants))
-    assert (await client("POST", "/v2/process-instances/modification", MODIFICATION)).status == status
-    other = client_of("a", rights((), [*grants[1:], Grant("BATCH", "*", ("CREATE_BATCH_OPERATION_RESOLVE_INCIDENT",))]))
-    assert (await other("POST", "/v2/process-instances/modification", MODIFICATION)).status == 403
+@pytest.mark.parametrize("general", [True, False])
+@pytest.mark.parametrize("type", OWN)
+async def test_each_type_needs_its_own_permissions(client_of, type, general):
+    path, body, action = OWN[type]
+    batch = Grant("BATCH", "*", ("CREATE" if general else f"CREATE_BATCH_OPERATION_{type}",))
+    other_batch = Grant("BATCH", "*", ("CREATE_BATCH_OPERATION_RESOLVE_INCIDENT",))
+    others = tuple(sorted({needed.action for needed in NEEDED.values()} - {action}))
+    for first, actions, status in ((batch, (action,), 200), (batch, others, 403), (other_batch, (action,), 403)):
+        grants = [first, Grant("PROCESS_DEFINITION", "p", ("READ_PROCESS_INSTANCE", *actions))]
+        assert (await client_of("a", rights((), grants))("POST", path, body)).status == status
 
 
 async def test_a_batch_is_bounded_by_the_processes_that_its_creator_sees_and_changes(client_of, rows):

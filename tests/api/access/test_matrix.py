@@ -107,6 +107,7 @@ do   POST   /v2/process-instances/resumption
 do   POST   /v2/process-instances/suspension
 do   POST   /v2/process-instances/{processInstanceKey}/incident-resolution
 do   POST   /v2/incidents/resolution
+do   POST   /v2/jobs/batch-update
 do   POST   /v2/batch-operations/{batchOperationKey}/cancellation
 do   POST   /v2/batch-operations/{batchOperationKey}/resumption
 do   POST   /v2/batch-operations/{batchOperationKey}/suspension

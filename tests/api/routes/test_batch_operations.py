@@ -5,6 +5,7 @@ import pytest
 
 from tests.api.conftest import KEY, NOW
 from tests.api.official import decode
+from vivero.storage.work.activation import MAX_TIMEOUT_MS
 
 CANCELLATION, RESOLUTION = "/v2/process-instances/cancellation", "/v2/process-instances/incident-resolution"
 CREATIONS = (CANCELLATION, RESOLUTION, "/v2/process-instances/deletion", "/v2/incidents/resolution")
@@ -286,6 +287,53 @@ async def test_a_migration_keeps_its_plan(reader, rows):
 )
 async def test_migrations_that_are_refused(reader, rows, body, detail):
     answer = await reader("POST", "/v2/process-instances/migration", body)
+    assert answer.status == 400
+    assert detail in answer.problem["detail"]
+    assert rows.execute("SELECT count(*) FROM batch_operations").fetchone() == (0,)
+
+
+UPDATE = "/v2/jobs/batch-update"
+OF_JOBS = {"filter": {"type": "work"}}
+
+
+@pytest.mark.parametrize(
+    ("changeset", "plan"),
+    [
+        ({"retries": 3}, {"retries": 3, "priority": None, "timeout_ms": None}),
+        ({"retries": None, "priority": -5}, {"retries": None, "priority": -5, "timeout_ms": None}),
+        (
+            {"retries": 1, "timeout": 2**62, "priority": 0},
+            {"retries": 1, "priority": 0, "timeout_ms": MAX_TIMEOUT_MS},
+        ),
+    ],
+)
+async def test_an_update_of_jobs_keeps_its_changes(reader, rows, changeset, plan):
+    answer = await reader("POST", UPDATE, OF_JOBS | {"changeset": changeset, "operationReference": 3})
+    assert answer.json["batchOperationType"] == "UPDATE_JOB"
+    decode("BatchOperationCreatedResult", answer.json)
+    stored = rows.execute("SELECT type, resource, filter, plan FROM batch_operations").fetchone()
+    assert stored == ("UPDATE_JOB", "jobs", OF_JOBS["filter"], plan)
+
+
+@pytest.mark.parametrize(
+    ("body", "detail"),
+    [
+        ({}, "No filter provided. At least one of [retries, timeout, priority] is required."),
+        ({"filter": {}, "changeset": {"retries": 1}}, 'To select everything, say so: {"retries": {"$gte": 0}}.'),
+        ({"filter": {"tags": ["a"]}, "changeset": {"retries": 1}}, "filter.tags"),
+        (OF_JOBS | {"changeset": {}}, "At least one of [retries, timeout, priority] is required."),
+        (OF_JOBS | {"changeset": {"retries": None}}, "At least one of [retries, timeout, priority] is required."),
+        (
+            OF_JOBS | {"changeset": {"retries": 0, "timeout": 0}},
+            "retries is '0' but must be greater than 0. The value for timeout is '0' but must be greater than 0.",
+        ),
+        (OF_JOBS | {"changeset": {"priority": 2**31}}, "changeset"),
+        (OF_JOBS | {"changeset": {"state": "CREATED"}}, "state"),
+        (OF_JOBS | {"changeset": {"retries": 1}, "operationReference": 0}, "must be greater than 0"),
+    ],
+)
+async def test_updates_of_jobs_that_are_refused(reader, rows, body, detail):
+    answer = await reader("POST", UPDATE, body)
     assert answer.status == 400
     assert detail in answer.problem["detail"]
     assert rows.execute("SELECT count(*) FROM batch_operations").fetchone() == (0,)

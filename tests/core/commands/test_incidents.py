@@ -6,6 +6,7 @@ import pytest
 from tests.core.engine import apply_by, raw, snapshot
 from tests.core.models import ONE_TASK, end, flow, process, start, sub, task, xor
 from vivero.core.execution.outcomes import CommandRecord
+from vivero.core.needs import Lease
 from vivero.core.records.catalogue import DeleteResource
 from vivero.core.records.effects import Rejection, RejectionCode
 from vivero.core.records.instances import (
@@ -347,7 +348,9 @@ def test_a_report_without_the_lease_does_not_withhold_the_job(buggy, held):
     job = buggy.job("work")
     command = CompleteJob(job.key, lease="mine")
     rejection = Rejection(RejectionCode.PROCESSING_ERROR, "refused")
-    buggy.memory.processor.reject(CommandRecord(99, "<default>", command), 1_000, rejection, {job.key: held})
+    buggy.memory.processor.reject(
+        CommandRecord(99, "<default>", command), 1_000, rejection, {job.key: held and Lease(held, 2_000)}
+    )
     ((_, incident),) = buggy.state.incidents.items()
     assert (incident.element.key, incident.job) == (buggy.key, None)
 

@@ -6,10 +6,11 @@ from tests.core.engine import Engine
 from tests.core.models import ONE_TASK, process, start, task
 from vivero.core.execution.outcomes import CommandRecord
 from vivero.core.execution.step import StepLimits
-from vivero.core.needs import NotLoaded
-from vivero.core.records.effects import RejectionCode
+from vivero.core.needs import Lease, NotLoaded
+from vivero.core.records.effects import Rejection, RejectionCode
 from vivero.core.records.instances import CancelInstance
-from vivero.core.records.jobs import CompleteJob, FailJob, ThrowJobError, UpdateJob, WithholdJob
+from vivero.core.records.jobs import CompleteJob, FailJob, JobUpdated, ThrowJobError, UpdateJob, WithholdJob
+from vivero.core.state.instance_tree import LEASED
 
 TOKEN = "0b5bd8a5-6a9d-4b1b-b2d4-8b0f6a4c9f11"
 
@@ -175,9 +176,9 @@ def test_a_job_with_an_uncaught_error_cannot_be_completed(working):
 
 
 def process_with_lease(engine, command, token):
-    """Handle a command as the consumer does, with the lease that the job has now."""
+    """Handle a command as the consumer does, at 1,000, with the lease that the job has now, until 2,000."""
     entry = CommandRecord(99, "<default>", command)
-    return engine.memory.processor.process(entry, 1_000, {command.key: token})[0]
+    return engine.memory.processor.process(entry, 1_000, {command.key: token and Lease(token, 2_000)})[0]
 
 
 @pytest.mark.parametrize(("command", "doing"), REPORTS)
@@ -196,6 +197,26 @@ def test_a_lost_lease_is_told(working, command, doing, now):
 def test_a_lease_that_holds_is_fine(working, command, doing):
     key = working.job("work").key
     assert process_with_lease(working, command(key, lease=TOKEN), TOKEN).rejection is None
+
+
+def test_a_lease_gets_another_end(working):
+    job = working.job("work")
+    job.lease = None  # as after each save
+    for timeout_ms in (500, 700):
+        (updated,) = process_with_lease(working, UpdateJob(job.key, 2, None, timeout_ms), TOKEN).events
+        assert updated == JobUpdated(job.key, 2, None, 1_000 + timeout_ms)
+    assert (job.retries, job.lease, job.leased_until) == (2, LEASED, 1_700)
+
+
+@pytest.mark.parametrize(("changes", "moot"), [({}, True), ({"retries": 2}, False), ({"priority": 0}, False)])
+@pytest.mark.parametrize("lease", [None, Lease(TOKEN, 1_000)], ids=["none", "over"])
+def test_without_a_lease_nothing_is_changed(working, lease, changes, moot):
+    key = working.job("work").key
+    entry = CommandRecord(99, "<default>", UpdateJob(key, timeout_ms=500, **changes))
+    (handled,) = working.memory.processor.process(entry, 1_000, {key: lease})
+    text = f"Expected to update the timeout of job with key '{key}', but it is not activated"
+    assert handled.rejection == Rejection(RejectionCode.INVALID_STATE, text, (), moot)
+    assert working.job("work").retries == 3
 
 
 def test_a_report_without_a_lease_is_taken_from_anybody(working):
@@ -225,7 +246,7 @@ def test_a_job_of_an_element_that_is_ending_is_not_found():
 def withhold(engine, lease=None, size=9_000, leased=None):
     job = engine.job("work")
     command = CommandRecord(900, "<default>", WithholdJob(job.key, lease, size, 8_000), 0)
-    (handled,) = engine.memory.processor.process(command, 1, {job.key: leased})
+    (handled,) = engine.memory.processor.process(command, 1, {job.key: leased and Lease(leased, 2)})
     return handled
 
 

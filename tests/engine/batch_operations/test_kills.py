@@ -1,15 +1,45 @@
 """A property: whatever is killed between two steps, each command happens once, and the counts are true."""
 
 import random
+from typing import NamedTuple
 
+import msgspec
 import trio
 
-from tests.engine.batch_operations.batch_engine import BatchEngine, beat
+from tests.engine.batch_operations.batch_engine import CANCEL, BatchEngine, beat
+from vivero.core.records.base import Command
 from vivero.core.records.instances import CancelInstance
+from vivero.core.records.jobs import UpdateJob
+from vivero.core.records.suspensions import ResumeInstance, SuspendInstance
+from vivero.engine.batch_operations.items import JobUpdatePlan
 from vivero.engine.batch_operations.settings import BatchOperationSettings
 from vivero.storage.postgres.queries import label
+from vivero.storage.work.batch_operations import RESUME_PROCESS_INSTANCE, SUSPEND_PROCESS_INSTANCE, UPDATE_JOB
 
-ROUNDS = 10
+ROUNDS = 12
+
+
+class Kind(NamedTuple):
+    """A type of batch, its command, and the condition that the command makes true in the table of its subjects."""
+
+    batch: str
+    command: type[Command]
+    done: str
+    resource: str = "process-instances"
+    plan: str | None = None
+
+    @property
+    def subjects(self):
+        """A table, and its key."""
+        return ("jobs", "job_key") if self.resource == "jobs" else ("process_instances", "process_instance_key")
+
+
+KINDS = (
+    Kind(CANCEL, CancelInstance, "state = 'TERMINATED'"),
+    Kind(SUSPEND_PROCESS_INSTANCE, SuspendInstance, "suspended_at IS NOT NULL"),
+    Kind(RESUME_PROCESS_INSTANCE, ResumeInstance, "suspended_at IS NULL"),
+    Kind(UPDATE_JOB, UpdateJob, "retries = 7", "jobs", msgspec.json.encode(JobUpdatePlan(7)).decode()),
+)
 
 
 class Killed(Exception):
@@ -61,13 +91,17 @@ class NoFate:
 async def test_random_kills_and_changes(migrated, seed):
     rng = random.Random(seed)
     async with BatchEngine(migrated).running() as engine:
-        for _ in range(ROUNDS):
-            await one_round(engine, rng)
+        for number in range(ROUNDS):
+            await one_round(engine, rng, KINDS[number % len(KINDS)])
 
 
-async def one_round(engine, rng):
-    keys = await engine.instances(rng.randint(1, 9))
-    batch = await engine.begin()
+async def one_round(engine, rng, kind):
+    instances = await engine.instances(rng.randint(1, 9))
+    if kind.command is ResumeInstance:
+        for key in instances:
+            await engine.run(SuspendInstance(key))
+    keys = await keys_of(engine, kind, instances)
+    batch = await engine.begin(kind.batch, '{"processDefinitionId": "p"}', kind.resource, plan=kind.plan)
     settings = BatchOperationSettings(portion=rng.randint(1, 4), in_flight=4, scan_rows=rng.randint(1, 5))
     kills, canceled = rng.randint(1, 6), []
     while await engine.value("SELECT open FROM batch_operations WHERE batch_operation_key = $1", batch):
@@ -78,7 +112,16 @@ async def one_round(engine, rng):
                 await go_on(engine, batches, Mortal(engine.connection, fate), batch, rng, canceled)
         except Killed:
             kills -= 1
-    await check(engine, batch, keys, bool(canceled))
+    await check(engine, kind, batch, keys, bool(canceled))
+    for key in instances:  # leave nothing for the next round
+        await engine.run(CancelInstance(key))
+
+
+async def keys_of(engine, kind, instances):
+    """The keys of the subjects that belong to these instances."""
+    table, key = kind.subjects
+    found = await engine.rows(f"SELECT {key} FROM {table} WHERE process_instance_key = ANY ($1)", instances)
+    return {each for (each,) in found}
 
 
 async def go_on(engine, batches, connection, batch, rng, canceled):
@@ -95,7 +138,7 @@ async def go_on(engine, batches, connection, batch, rng, canceled):
             canceled.append(batch)
 
 
-async def check(engine, batch, keys, canceled):
+async def check(engine, kind, batch, keys, canceled):
     state, total, *counts = await engine.counts(batch)
     items = await engine.items(batch)
     states = [item for item, _ in items.values()]
@@ -104,15 +147,10 @@ async def check(engine, batch, keys, canceled):
     assert state == ("CANCELED" if canceled else "COMPLETED")
     if not canceled:
         assert set(states) == {"COMPLETED"}
-        assert items.keys() == set(keys)
-    commands = await engine.commands(CancelInstance.intent)
+        assert items.keys() == keys
+    commands = await engine.commands(kind.command.intent)
     done = {key for key in keys if items.get(key) == ("COMPLETED", None)}
     assert {key: commands.get(key, 0) for key in keys} == {key: int(key in done) for key in keys}
-    ended = await engine.rows(
-        "SELECT process_instance_key FROM process_instances"
-        " WHERE process_instance_key = ANY ($1) AND state = 'TERMINATED'",
-        keys,
-    )
-    assert {key for (key,) in ended} == done
-    for key in set(keys) - done:  # leave nothing for the next round
-        await engine.run(CancelInstance(key))
+    table, key = kind.subjects
+    changed = await engine.rows(f"SELECT {key} FROM {table} WHERE {key} = ANY ($1) AND {kind.done}", list(keys))
+    assert {key for (key,) in changed} == done

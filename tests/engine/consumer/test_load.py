@@ -10,7 +10,7 @@ from tests.core.models import ONE_TASK
 from tests.core.randomised.paths import perform
 from tests.core.randomised.runs import recorded
 from tests.engine.consumer.serial_runs import Serial, save_serially
-from vivero.core.needs import Need, NeedKind
+from vivero.core.needs import Lease, Need, NeedKind
 from vivero.core.state.state import State
 from vivero.storage.state import load
 
@@ -156,6 +156,7 @@ async def test_leases_are_read_each_time(connection, serial):
     need = Need(NeedKind.LEASE, job)
     assert (await load.fill(connection, serial.state, [need])).leases == {job: None}
     token = "00000000-0000-4000-8000-000000000000"
-    await connection.execute("UPDATE jobs SET lease_token = $1::uuid WHERE job_key = $2", (token, job))
-    assert (await load.fill(connection, serial.state, [need])).leases == {job: token}
+    lease = "UPDATE jobs SET lease_token = $1::uuid, available_at = from_epoch_ms(5) WHERE job_key = $2"
+    await connection.execute(lease, (token, job))
+    assert (await load.fill(connection, serial.state, [need])).leases == {job: Lease(token, 5)}
     assert (await load.fill(connection, serial.state, [Need(NeedKind.LEASE, 77)])).leases == {}

@@ -9,7 +9,6 @@ from vivero.core.records.effects import RejectionCode
 from vivero.core.records.instances import CancelInstance
 from vivero.core.records.jobs import CompleteJob, FailJob
 from vivero.core.records.suspensions import ResumeInstance, SuspendInstance
-from vivero.engine.appender.calls import Append
 from vivero.engine.consumer.settings import ConsumerSettings
 from vivero.storage.cluster import clock
 from vivero.storage.postgres.driver import connect
@@ -44,9 +43,7 @@ async def run(engine, command):
 
 async def run_together(engine, *commands):
     """All in one batch."""
-    appended = await engine.appender.append_all([Append(command, "<default>") for command in commands], deadline_s=10)
-    await engine.until(lambda: engine.watermark >= appended[-1].position)
-    assert [engine.answers[one.position].rejection for one in appended] == [None] * len(commands)
+    assert [outcome.rejection for outcome in await engine.run_together(*commands)] == [None] * len(commands)
 
 
 async def test_no_job_of_a_suspended_instance_is_leased(engine, connection):

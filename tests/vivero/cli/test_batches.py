@@ -110,6 +110,32 @@ def test_incidents_are_selected_by_their_own_fields(server):
     assert server.asked[0] == ("POST", "/v2/incidents/resolution", {"filter": filter})
 
 
+def test_open_jobs_are_updated_by_the_server(server):
+    changes = ("--retries", "3", "--priority", "-5", "--timeout", "1.5")
+    chosen = ("--type", "work", "--process", "order", "--error", "*paper*", "--filter", '{"retries": 0}')
+    said = run("job", "update", "--all", *changes, *chosen, "--detach")
+    assert (said.exit_code, said.stdout) == (0, "7\n"), said.stderr
+    filter = {"type": "work", "processDefinitionId": "order", "errorMessage": {"$like": "*paper*"}, "retries": 0}
+    body = {"filter": filter, "changeset": {"retries": 3, "priority": -5, "timeout": 1500}}
+    assert server.asked == [("POST", "/v2/jobs/batch-update", body)]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "says"),
+    [
+        (("5", "--all", "--retries", "1"), "name keys, or use --all"),
+        (("5", "--type", "work", "--retries", "1"), "--type needs --all"),
+        (("--all", "--type", "work"), "say what to change"),
+        (("--all", "--retries", "1"), "name what to change"),
+    ],
+)
+def test_updates_of_jobs_that_are_refused(server, arguments, says):
+    said = run("job", "update", *arguments)
+    assert said.exit_code == 2
+    assert says in said.stderr
+    assert server.asked == []
+
+
 @pytest.mark.parametrize(("command", "path"), [("suspend", "suspension"), ("resume", "resumption")])
 def test_instances_are_suspended_and_resumed_by_the_server(server, command, path):
     said = run(command, "--all", "--process", "order", "--detach")

@@ -6,7 +6,10 @@ from typing import Any
 
 import click
 
+from vivero.cli.processes.batches import change_all, everything_options
+from vivero.cli.processes.changes import check_target
 from vivero.cli.shared.each import keys_argument, try_each
+from vivero.cli.shared.filters import process_option
 from vivero.cli.shared.groups import Group
 from vivero.cli.shared.options import JSON_OBJECT, VARIABLES, Seconds, backoff_option, json_option
 from vivero.cli.shared.server_options import address_option
@@ -148,7 +151,7 @@ def error(
 
 
 @job.command()
-@keys_argument()
+@keys_argument(required=False)
 @click.option("--retries", type=click.IntRange(1), metavar="N", help="New retries.")
 @click.option("--priority", type=int, metavar="N", help="A new priority.")
 @click.option(
@@ -158,6 +161,10 @@ def error(
     metavar="S",
     help="The lease of its worker ends in S seconds.",
 )
+@everything_options
+@click.option("--type", "type_", metavar="TYPE", help="With --all: only jobs of this type.")
+@process_option("With --all: only jobs of this process.")
+@click.option("--error", metavar="PATTERN", help="With --all: only error messages like this; * stands for any text.")
 @address_option
 @json_option
 def update(
@@ -165,15 +172,27 @@ def update(
     retries: int | None,
     priority: int | None,
     timeout_s: float | None,
+    everything: bool,
+    type_: str | None,
+    process: str | None,
+    error: str | None,
+    filter: dict[str, Any] | None,
+    detach: bool,
+    yes: bool,
     address: str | None,
     as_json: bool,
 ) -> None:
     """Change retries, priority or lease of jobs.
 
+    With --all the server changes all open jobs that match, as a batch operation.
+
     \b
-    Example:
+    Examples:
       vivero job update 2251799813685266 --retries 3
+      vivero job update --all --type charge-card --priority 80
     """
+    fields = {"--type": type_, "--process": process, "--error": error}
+    check_target(keys, everything, fields | {"--filter": filter, "--detach": detach})
     changes = {
         "retries": retries,
         "priority": priority,
@@ -182,4 +201,23 @@ def update(
     chosen = {name: value for name, value in changes.items() if value is not None}
     if not chosen:
         raise click.UsageError("say what to change: --retries, --priority or --timeout")
+    if everything:
+        matching = {
+            "type": type_,
+            "processDefinitionId": process,
+            "errorMessage": None if error is None else {"$like": error},
+        } | (filter or {})
+        change_all(
+            address,
+            "jobs/batch-update",
+            "jobs",
+            matching,
+            detach=detach,
+            yes=yes,
+            what="update",
+            as_json=as_json,
+            of={"endTime": {"$exists": False}},
+            more={"changeset": chosen},
+        )
+        return
     _change(address, keys, as_json, "updated", "", {"changeset": chosen}, "PATCH")
