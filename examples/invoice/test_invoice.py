@@ -35,6 +35,14 @@ def test_reminders_are_sent_every_14_days(invoices: Processes) -> None:
     assert reminders == ["A-7"] * 3
 
 
+def test_every_running_invoice_can_migrate_to_the_next_version(processes: Processes) -> None:
+    processes.use("invoice.bpmn").mock_process("archive-document").mock_job("check-credit", {"score": 80})
+    invoices = processes.expect_migrations("invoice-2.bpmn", variables={"invoiceId": "A-7"})
+    assert len(invoices) == 6
+    for invoice in invoices:
+        invoice.expect_no_incidents()
+
+
 @pytest.mark.parametrize(("score", "reviewed"), [(49, True), (50, False)])
 def test_bad_credit_is_reviewed(invoices: Processes, score: int, reviewed: bool) -> None:
     invoices.mock_job("check-credit", {"score": score}).mock_user_task("review")

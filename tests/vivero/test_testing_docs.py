@@ -28,12 +28,13 @@ def run_pytest(folder, *arguments, environment=ALONE):
 
 @pytest.fixture
 def folder(tmp_path):
-    """The examples of the page as test files, with the model beside them."""
+    """The examples of the page as test files, with the models beside them."""
     blocks = re.findall(r"^```python\n(.*?)^```", PAGE, re.MULTILINE | re.DOTALL)
     assert len(blocks) > 4
     for number, block in enumerate(blocks):
         (tmp_path / f"test_block_{number}.py").write_text(block)
-    (tmp_path / MODEL.name).write_bytes(MODEL.read_bytes())
+    for model in MODEL.parent.glob("*.bpmn"):
+        (tmp_path / model.name).write_bytes(model.read_bytes())
     return tmp_path
 
 
@@ -56,18 +57,26 @@ def test_workers_hand_their_coverage_over(folder):
     assert "invoice (invoice.bpmn)" in reports[0][0]
 
 
-def test_the_failure_that_the_page_shows(folder):
-    shown = re.search(r"^AssertionError: (.*?)^```", PAGE, re.MULTILINE | re.DOTALL)[1]
+def test_the_failures_that_the_page_shows(folder):
+    shown = re.findall(r"^AssertionError: (.*?)^```", PAGE, re.MULTILINE | re.DOTALL)
     (folder / "test_failing.py").write_text(
         "def test_it(processes):\n"
         '    processes.use("invoice.bpmn")\n'
         '    invoice = processes.start("invoice", {"invoiceId": "A-7"})\n'
         '    invoice.complete("check-credit", {"score": 80}).complete("send-invoice")\n'
         '    invoice.advance(days=13).expect_active("remind")\n'
+        "\n"
+        "def test_its_migration(processes):\n"
+        '    processes.use("invoice.bpmn").mock_process("archive-document").mock_job("check-credit", {"score": 80})\n'
+        '    ids = ("check-credit", "send-invoice", "fix-address", "returned", "wait", "paid", "overdue", "archive")\n'
+        '    given = {"mappings": {id: id for id in ids}, "variables": {"invoiceId": "A-7"}}\n'
+        '    processes.expect_migrations("invoice-2.bpmn", **given)\n'
     )
     done = run_pytest(folder, "-k", "test_it")
     found = re.sub(r"^E +(?:AssertionError: )?", "", done.stdout, flags=re.MULTILINE)
-    assert " ".join(shown.split()) in " ".join(found.split()), done.stdout
+    assert len(shown) == 2
+    for one in shown:
+        assert " ".join(one.split()) in " ".join(found.split()), done.stdout
 
 
 def test_the_tests_of_the_example_pass():

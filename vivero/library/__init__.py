@@ -28,6 +28,7 @@ from vivero.library.functions import (
 )
 from vivero.library.machine import MissingModel, Rejected, TooMuchWork
 from vivero.library.models import InvalidModel, Models
+from vivero.library.operations import assign_business_id, migrate, modify, resume, suspend
 from vivero.library.overview import Element, Incident, Instance, Job, Timer, UserTask, Wait, read
 from vivero.library.result import Happened, Result, ThrownMessage, ThrownSignal
 
@@ -54,6 +55,7 @@ __all__ = [
     "activate",
     "advance",
     "assign",
+    "assign_business_id",
     "broadcast",
     "cancel",
     "complete",
@@ -61,10 +63,14 @@ __all__ = [
     "decide",
     "deny",
     "fail",
+    "migrate",
+    "modify",
     "publish",
     "read",
     "resolve",
+    "resume",
     "set_variables",
     "start",
+    "suspend",
     "throw_error",
 ]

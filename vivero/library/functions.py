@@ -9,12 +9,10 @@ from collections.abc import Mapping
 from datetime import datetime, timedelta
 from typing import Any
 
-import msgspec
-
 from vivero.core.bpmn.model import Process
 from vivero.core.partitions.keys import PARTITION_SHIFT
 from vivero.core.records.ad_hoc import ActivateAdHocElements, AdHocResult, ElementToActivate
-from vivero.core.records.base import DEFAULT_TENANT, Command, Variables
+from vivero.core.records.base import DEFAULT_TENANT
 from vivero.core.records.effects import Rejection, RejectionCode
 from vivero.core.records.instances import CancelInstance, CreateInstance, ResolveIncident, SetVariables
 from vivero.core.records.jobs import CompleteJob, FailJob, ThrowJobError, UpdateJob, UserTaskResult
@@ -22,8 +20,8 @@ from vivero.core.records.messages import PublishMessage, StartInstance
 from vivero.core.records.signals import BroadcastSignal
 from vivero.core.records.timers import TriggerTimer
 from vivero.core.records.user_tasks import AssignUserTask, CompleteUserTask
-from vivero.core.snapshots.codec import decode
 from vivero.core.state.catalogue import Definition
+from vivero.library.calls import Document, encoded, restored, root_of, run
 from vivero.library.machine import Machine, Rejected
 from vivero.library.models import Models
 from vivero.library.result import Result, result_of
@@ -31,8 +29,6 @@ from vivero.library.times import MILLISECOND, to_ms
 
 FIRST_KEY = (1 << PARTITION_SHIFT) + 1
 """The key of an instance unless the caller names another. Keys are unique within a snapshot."""
-
-Document = str | bytes
 
 
 def start(
@@ -61,14 +57,14 @@ def start(
     process = models.process(definition)
     assert process is not None, "the definitions of the machine are those of the models"
     if at is not None and _is_start_event(process, at):
-        texts = {name: bytes(value).decode() for name, value in _encoded(variables).items()}
+        texts = {name: bytes(value).decode() for name, value in encoded(variables).items()}
         machine.run(StartInstance(machine.state.key(), definition.key, at, texts))
     else:
         places = () if at is None else (at,)
         machine.run(
             CreateInstance(
                 definition_key=definition.key,
-                variables=_encoded(variables),
+                variables=encoded(variables),
                 tags=tags,
                 business_id=business_id,
                 start_elements=places,
@@ -95,7 +91,7 @@ def _is_start_event(process: Process, id: str) -> bool:
 
 def advance(models: Models, snapshot: Document, now: datetime) -> Result:
     """Let the time pass: all timers that are due by `now` fire, each at its due date, the earliest first."""
-    machine = _restored(models, snapshot, None)
+    machine = restored(models, snapshot, None)
     until = to_ms(now)
     while (due := _next_due(machine)) is not None and due.due_at <= until:
         machine.set_time(due.due_at)
@@ -114,7 +110,7 @@ def complete(
     models: Models, snapshot: Document, job: int, variables: Mapping[str, Any] = {}, *, now: datetime | None = None
 ) -> Result:
     """Complete a job, given by its key."""
-    return _run(models, snapshot, now, CompleteJob(job, _encoded(variables)))
+    return run(models, snapshot, now, CompleteJob(job, encoded(variables)))
 
 
 def decide(
@@ -133,7 +129,7 @@ def decide(
     `fulfilled`: nothing more comes. `cancel_remaining`: what still runs ends first.
     """
     result = AdHocResult(_to_activate(elements), fulfilled, cancel_remaining)
-    return _run(models, snapshot, now, CompleteJob(job, _encoded(variables), result=result))
+    return run(models, snapshot, now, CompleteJob(job, encoded(variables), result=result))
 
 
 def activate(
@@ -146,16 +142,16 @@ def activate(
     now: datetime | None = None,
 ) -> Result:
     """Activate elements of an ad-hoc sub-process, given by its key, with the variables of each."""
-    return _run(models, snapshot, now, ActivateAdHocElements(scope, _to_activate(elements), cancel_remaining))
+    return run(models, snapshot, now, ActivateAdHocElements(scope, _to_activate(elements), cancel_remaining))
 
 
 def _to_activate(elements: Mapping[str, Mapping[str, Any]]) -> tuple[ElementToActivate, ...]:
-    return tuple(ElementToActivate(id, _encoded(variables)) for id, variables in elements.items())
+    return tuple(ElementToActivate(id, encoded(variables)) for id, variables in elements.items())
 
 
 def deny(models: Models, snapshot: Document, job: int, reason: str = "", *, now: datetime | None = None) -> Result:
     """Complete the job of a task listener, and deny the change of its user task: the task stays as it was."""
-    return _run(models, snapshot, now, CompleteJob(job, result=UserTaskResult(True, reason)))
+    return run(models, snapshot, now, CompleteJob(job, result=UserTaskResult(True, reason)))
 
 
 def fail(
@@ -173,10 +169,10 @@ def fail(
 
     `retry_after`: how long the job waits before it is available again.
     """
-    machine = _restored(models, snapshot, now)
+    machine = restored(models, snapshot, now)
     known = machine.state.jobs.get(job)
     left = (known.retries - 1 if known is not None else 0) if retries is None else retries
-    machine.run(FailJob(job, max(left, 0), retry_after // MILLISECOND, message or None, _encoded(variables)))
+    machine.run(FailJob(job, max(left, 0), retry_after // MILLISECOND, message or None, encoded(variables)))
     return result_of(machine)
 
 
@@ -191,21 +187,21 @@ def throw_error(
     now: datetime | None = None,
 ) -> Result:
     """End a job with a BPMN error. An error that no event catches gives an incident."""
-    return _run(models, snapshot, now, ThrowJobError(job, code, message or None, _encoded(variables)))
+    return run(models, snapshot, now, ThrowJobError(job, code, message or None, encoded(variables)))
 
 
 def complete_user_task(
     models: Models, snapshot: Document, task: int, variables: Mapping[str, Any] = {}, *, now: datetime | None = None
 ) -> Result:
     """Complete a user task, given by its key."""
-    return _run(models, snapshot, now, CompleteUserTask(task, _encoded(variables)))
+    return run(models, snapshot, now, CompleteUserTask(task, encoded(variables)))
 
 
 def assign(
     models: Models, snapshot: Document, task: int, assignee: str | None, *, now: datetime | None = None
 ) -> Result:
     """Assign a user task; None: to nobody."""
-    return _run(models, snapshot, now, AssignUserTask(task, assignee))
+    return run(models, snapshot, now, AssignUserTask(task, assignee))
 
 
 def publish(
@@ -221,21 +217,21 @@ def publish(
 ) -> Result:
     """Publish a message. With a time to live it waits in the snapshot if nothing waits for it yet."""
     ttl = time_to_live // MILLISECOND
-    return _run(models, snapshot, now, PublishMessage(name, correlation_key, ttl, message_id, _encoded(variables)))
+    return run(models, snapshot, now, PublishMessage(name, correlation_key, ttl, message_id, encoded(variables)))
 
 
 def broadcast(
     models: Models, snapshot: Document, name: str, variables: Mapping[str, Any] = {}, *, now: datetime | None = None
 ) -> Result:
     """Broadcast a signal to all elements that wait for it now."""
-    return _run(models, snapshot, now, BroadcastSignal(name, _encoded(variables)))
+    return run(models, snapshot, now, BroadcastSignal(name, encoded(variables)))
 
 
 def resolve(
     models: Models, snapshot: Document, incident: int, *, retries: int = 1, now: datetime | None = None
 ) -> Result:
     """Resolve an incident: what failed is tried again. A job without retries gets `retries`."""
-    machine = _restored(models, snapshot, now)
+    machine = restored(models, snapshot, now)
     known = machine.state.incidents.get(incident)
     job = None if known is None or known.job is None else machine.state.jobs.get(known.job)
     if job is not None and job.retries <= 0:
@@ -254,48 +250,13 @@ def set_variables(
     now: datetime | None = None,
 ) -> Result:
     """Set variables, by default of the instance. `scope`: the key of an element. `local`: in exactly this scope."""
-    machine = _restored(models, snapshot, now)
-    machine.run(SetVariables(_root_key(machine) if scope is None else scope, _encoded(variables), local))
+    machine = restored(models, snapshot, now)
+    machine.run(SetVariables(root_of(machine).key if scope is None else scope, encoded(variables), local))
     return result_of(machine)
 
 
 def cancel(models: Models, snapshot: Document, *, now: datetime | None = None) -> Result:
     """Cancel the instance with everything that it calls."""
-    machine = _restored(models, snapshot, now)
-    machine.run(CancelInstance(_root_key(machine)))
+    machine = restored(models, snapshot, now)
+    machine.run(CancelInstance(root_of(machine).key))
     return result_of(machine)
-
-
-def _run(models: Models, snapshot: Document, now: datetime | None, command: Command) -> Result:
-    machine = _restored(models, snapshot, now)
-    machine.run(command)
-    return result_of(machine)
-
-
-def _restored(models: Models, document: Document, now: datetime | None) -> Machine:
-    """The machine of a live instance, with its deferred work done.
-
-    Raises:
-        Rejected: the instance has ended.
-        InvalidSnapshot: the document is damaged.
-        MissingModel: a model is not there.
-    """
-    snapshot = decode(document)
-    if snapshot.state != "ACTIVE":
-        reason = f"The process instance with key '{snapshot.elements[0].key}' has ended: it is {snapshot.state}"
-        raise Rejected(Rejection(RejectionCode.INVALID_STATE, reason))
-    machine = Machine.restored(models, snapshot)
-    if now is not None:
-        machine.set_time(to_ms(now))
-    machine.continue_work()
-    return machine
-
-
-def _root_key(machine: Machine) -> int:
-    assert machine.root is not None, "a restored machine has a root"
-    return int(machine.root.key)
-
-
-def _encoded(variables: Mapping[str, Any]) -> Variables:
-    """Variables as a command takes them. Raises TypeError for a value that JSON does not have."""
-    return {name: msgspec.Raw(msgspec.json.encode(value)) for name, value in variables.items()}

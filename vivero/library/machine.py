@@ -36,11 +36,15 @@ THROWERS = frozenset(("INTERMEDIATE_THROW_EVENT", "END_EVENT", "SEND_TASK"))
 
 
 class Rejected(Exception):
-    """The instance cannot do this now; nothing has happened. `code` is NOT_FOUND, INVALID_STATE, …"""
+    """The instance cannot do this now; nothing has happened. `code` is NOT_FOUND, INVALID_STATE, …
+
+    `problems`: all reasons. The text of the exception is the first of them.
+    """
 
     def __init__(self, rejection: Rejection) -> None:
         super().__init__(rejection.reason)
         self.code = str(rejection.code)
+        self.problems = tuple(one.message for one in rejection.violations) or (rejection.reason,)
 
 
 class MissingModel(Exception):

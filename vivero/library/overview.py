@@ -32,7 +32,10 @@ class Element:
 
 @dataclass(frozen=True, slots=True)
 class Job:
-    """An open job. `available`: a worker may do it now; otherwise it has an incident, or waits for `retry_at`."""
+    """An open job. `available`: a worker may do it now.
+
+    Otherwise it has an incident, its process instance is suspended, or it waits for `retry_at`.
+    """
 
     key: int
     type: str
@@ -95,7 +98,10 @@ class Incident:
 
 @dataclass(frozen=True, slots=True)
 class Instance:
-    """A process instance with everything that it calls. `state`: ACTIVE, COMPLETED or TERMINATED."""
+    """A process instance with everything that it calls. `state`: ACTIVE, COMPLETED or TERMINATED.
+
+    An ACTIVE instance with `suspended_at` is suspended.
+    """
 
     key: int
     process_id: str
@@ -113,6 +119,8 @@ class Instance:
     timers: tuple[Timer, ...]
     waits: tuple[Wait, ...]
     incidents: tuple[Incident, ...]
+    suspended_at: datetime | None = None
+    suspended_reason: str | None = None
 
     @property
     def ended(self) -> bool:
@@ -175,6 +183,8 @@ class _Reader:
             ),
             waits=tuple(map(self._wait, snapshot.subscriptions)),
             incidents=tuple(map(self._incident, snapshot.incidents)),
+            suspended_at=None if root.process is None else optional(root.process.suspended_at),
+            suspended_reason=None if root.process is None else root.process.suspended_reason,
         )
 
     def _element(self, entry: entries.ElementEntry) -> Element:
@@ -200,7 +210,7 @@ class _Reader:
             entry.retries,
             entry.headers,
             self._visible(element),
-            entry.key not in stopped and not waits,
+            entry.key not in stopped and not waits and not self._is_suspended(element),
             optional(entry.available_at),
             entry.error_message,
         )
@@ -226,6 +236,12 @@ class _Reader:
     def _incident(self, entry: entries.IncidentEntry) -> Incident:
         element = self.elements[entry.element_key]
         return Incident(int(entry.key), element.element_id, entry.type, entry.message, key_of(entry.job_key))
+
+    def _is_suspended(self, element: entries.ElementEntry) -> bool:
+        """Whether the process instance of the element is suspended."""
+        while element.process is None and element.scope_key is not None:
+            element = self.elements[element.scope_key]
+        return element.process is not None and element.process.suspended_at is not None
 
     def _visible(self, element: entries.ElementEntry) -> dict[str, Any]:
         """The variables that an element sees. Inner ones hide outer ones; a called process sees none of its caller."""

@@ -20,7 +20,8 @@ def _lines(instance: Instance, completed: list[str]) -> Iterator[str]:
     if instance.ended:
         yield f"The instance of '{instance.process_id}' has ended: it is {instance.state}."
     else:
-        yield f"The instance of '{instance.process_id}' is active. It waits"
+        state = "active" if instance.suspended_at is None else "suspended"
+        yield f"The instance of '{instance.process_id}' is {state}. It waits"
         yield from (f"  {line}" for line in list(_waits(instance)) or ["for nothing"])
     for incident in instance.incidents:
         yield f"It has an incident at '{incident.element}', {incident.type}: {incident.message}"

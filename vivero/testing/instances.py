@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from datetime import datetime, timedelta
+from pathlib import Path
 from typing import Any
 
 from vivero import library
 from vivero.library import Instance, Job, Models, Rejected, Result, UserTask
 from vivero.testing.descriptions import describe, shown
-from vivero.testing.mocks import BpmnError, JobFailure, Mocks, variables_of
+from vivero.testing.mocks import Mocks, report_of, variables_of
 
 MOST_MOCKED = 1_000
 """Answers of mocks in a row. A process that goes round over its mocks would never end."""
+
+
+Paths = tuple[str | Path, ...]
 
 
 class ProcessRun:
@@ -22,10 +26,16 @@ class ProcessRun:
     """
 
     def __init__(
-        self, models: Models, mocks: Mocks, result: Result, observe: Callable[[ProcessRun, Result], None]
+        self,
+        models: Models,
+        mocks: Mocks,
+        result: Result,
+        observe: Callable[[ProcessRun, Result], None],
+        with_files: Callable[[Models, Paths], Models],
     ) -> None:
-        """`observe` gets this object and the result of each step."""
+        """`observe` gets this object and the result of each step. `with_files` gives the models and further files."""
         self._models = models
+        self._with_files = with_files
         self._mocks = mocks
         self._observe = observe
         self._answered: set[int] = set()
@@ -109,6 +119,42 @@ class ProcessRun:
     def cancel(self) -> ProcessRun:
         """Cancel the instance."""
         return self._do(library.cancel)
+
+    # ---- operations
+
+    def migrate(
+        self, *paths: str | Path, mappings: Mapping[str, str] | None = None, process_id: str | None = None
+    ) -> ProcessRun:
+        """Let the instance continue by its process in these files, or by another one.
+
+        `mappings`: source id → target id; None: what the server suggests.
+        """
+        __tracebackhide__ = True
+        self._models = self._with_files(self._models, paths)
+        return self._do(library.migrate, mappings, process_id=process_id)
+
+    def modify(
+        self,
+        *,
+        activate: Iterable[str] = (),
+        terminate: Iterable[str] = (),
+        move: Mapping[str, str] = {},
+        variables: Mapping[str, Any] = {},
+    ) -> ProcessRun:
+        """Activate, terminate and move elements. `move`: source id → target id. `variables` are set first."""
+        return self._do(library.modify, activate=activate, terminate=terminate, move=move, variables=variables)
+
+    def suspend(self, reason: str | None = None) -> ProcessRun:
+        """Suspend the instance. Its mocks answer again after the resumption."""
+        return self._do(library.suspend, reason)
+
+    def resume(self) -> ProcessRun:
+        """Resume the instance."""
+        return self._do(library.resume)
+
+    def assign_business_id(self, business_id: str) -> ProcessRun:
+        """Give a business id to the instance, which has none."""
+        return self._do(library.assign_business_id, business_id)
 
     # ---- what there is
 
@@ -213,7 +259,8 @@ class ProcessRun:
         try:
             result = function(self._models, self.snapshot, *arguments, **options)
         except Rejected as error:
-            raise AssertionError(f"{error}\n{self.describe()}") from None
+            problems = "\n".join(error.problems)
+            raise AssertionError(f"{problems}\n{self.describe()}") from None
         self._take(result)
 
     def _take(self, result: Result) -> None:
@@ -246,19 +293,15 @@ class ProcessRun:
         raise AssertionError(f"The mocks have answered {MOST_MOCKED} times in a row.\n{self.describe()}")
 
     def _answer_once(self) -> bool:
+        if self.instance.suspended_at is not None:
+            return False
         return self._answer_job() or self._answer_user_task() or self._answer_message() or self._answer_timer()
 
     def _answer_job(self) -> bool:
         for job in self.instance.available_jobs:
             if job.type in self._mocks.jobs:
-                try:
-                    variables = variables_of(self._mocks.jobs[job.type], job.variables)
-                except BpmnError as error:
-                    self._step(library.throw_error, job.key, error.code, error.message, error.variables)
-                except JobFailure as failure:
-                    self._step(library.fail, job.key, failure.message, retries=failure.retries)
-                else:
-                    self._step(library.complete, job.key, variables)
+                function, arguments, options = report_of(job, self._mocks.jobs[job.type])
+                self._step(function, *arguments, **options)
                 return True
         return False
 

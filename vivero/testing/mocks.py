@@ -6,6 +6,9 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from vivero import library
+from vivero.library import Job, Result
+
 Answer = Mapping[str, Any] | Callable[[Mapping[str, Any]], Mapping[str, Any] | None] | None
 """Variables, or a function from the visible variables to variables. It may raise BpmnError or JobFailure."""
 
@@ -55,6 +58,21 @@ def variables_of(answer: Answer, seen: Mapping[str, Any]) -> Mapping[str, Any]:
     """The variables of an answer; a function gets those that are visible."""
     given = answer(seen) if callable(answer) else answer
     return {} if given is None else given
+
+
+Report = tuple[Callable[..., Result], tuple[Any, ...], dict[str, Any]]
+"""A function of the library, and its arguments behind models and snapshot."""
+
+
+def report_of(job: Job, answer: Answer) -> Report:
+    """The report of a worker that gives this answer."""
+    try:
+        variables = variables_of(answer, job.variables)
+    except BpmnError as error:
+        return library.throw_error, (job.key, error.code, error.message, error.variables), {}
+    except JobFailure as failure:
+        return library.fail, (job.key, failure.message), {"retries": failure.retries}
+    return library.complete, (job.key, variables), {}
 
 
 def mocked_process(process_id: str) -> tuple[str, bytes]:

@@ -9,12 +9,13 @@ from pathlib import Path
 from typing import Any
 
 from vivero import library
-from vivero.library import Models, Result
+from vivero.library import Models, Rejected, Result
 from vivero.library.functions import FIRST_KEY
 from vivero.testing.coverage import Coverage
 from vivero.testing.files import find_file
-from vivero.testing.instances import ProcessRun
+from vivero.testing.instances import Paths, ProcessRun
 from vivero.testing.mocks import CALLED_JOB, Answer, Mocks, mocked_process
+from vivero.testing.walks import wait_states
 
 BEGIN = datetime(2026, 1, 1, tzinfo=UTC)
 """The time at which each test begins, by its own clock."""
@@ -26,13 +27,13 @@ Files = dict[str, bytes]
 
 
 class ModelCache:
-    """Models by their files. A session parses each set of files once."""
+    """Models by their files and the order of these. A session parses each list of files once."""
 
     def __init__(self) -> None:
         self._known: dict[bytes, Models] = {}
 
     def get(self, files: Files) -> Models:
-        digest = sha256(repr(sorted(files.items())).encode()).digest()
+        digest = sha256(repr(list(files.items())).encode()).digest()
         if digest not in self._known:
             self._known[digest] = Models(files)
         return self._known[digest]
@@ -58,8 +59,7 @@ class Processes:
 
     def use(self, *paths: str | Path) -> Processes:
         """Use BPMN files, forms and decisions. Relative paths begin at the folder of the test, or at pytest's root."""
-        for path in paths:
-            self._files[str(path)] = find_file(self._folders, path).read_bytes()
+        self._files |= self._read(paths)
         return self
 
     # ---- mocks
@@ -111,7 +111,49 @@ class Processes:
             Rejected: there is no such process or element.
         """
         models = self._cache.get(self._files | self._mocked)
-        result = library.start(
+        result = self._started(models, process_id, variables, at=at, business_id=business_id)
+        self._count(models)
+        return self._run_of(models, result)
+
+    def expect_migrations(
+        self,
+        *paths: str | Path,
+        mappings: Mapping[str, str] | None = None,
+        variables: Mapping[str, Any] = {},
+        process_id: str | None = None,
+        at: str | None = None,
+    ) -> list[ProcessRun]:
+        """An instance in each wait state that it can reach migrates to its process in the files of these paths.
+
+        Mocks say how an instance goes on; without a mock it goes on without variables. `mappings`: source id → target
+        id; None: what the server suggests. Returns the migrated instances, which go on with the mocks.
+
+        Raises AssertionError: it names the states that cannot migrate, with all reasons.
+        """
+        __tracebackhide__ = True
+        models = self._cache.get(self._files | self._mocked)
+        target = self._with_files(models, paths)
+        first = self._started(models, process_id, variables, at=at)
+        migrated, refused = list[Result](), list[str]()
+        for state in wait_states(models, self._mocks, first):
+            try:
+                migrated.append(library.migrate(target, state.result.snapshot, mappings))
+            except Rejected as error:
+                refused.append("\n  ".join([f"An instance {state}, cannot migrate:", *error.problems]))
+        if refused:
+            raise AssertionError("\n".join(refused))
+        return [self._run_of(target, result) for result in migrated]
+
+    def _started(
+        self,
+        models: Models,
+        process_id: str | None,
+        variables: Mapping[str, Any],
+        *,
+        at: str | None,
+        business_id: str | None = None,
+    ) -> Result:
+        return library.start(
             models,
             variables,
             now=self.now,
@@ -120,10 +162,18 @@ class Processes:
             business_id=business_id,
             key=FIRST_KEY + len(self._runs) * KEYS_A_RUN,
         )
-        self._count(models)
-        run = ProcessRun(models, self._mocks, result, self._observe)
+
+    def _run_of(self, models: Models, result: Result) -> ProcessRun:
+        run = ProcessRun(models, self._mocks, result, self._observe, self._with_files)
         self._runs.append(run)
         return run
+
+    def _with_files(self, models: Models, paths: Paths) -> Models:
+        """The models, and behind them those of further files, which have the newer versions."""
+        return self._cache.get(models.files | self._read(paths))
+
+    def _read(self, paths: Paths) -> Files:
+        return {str(path): find_file(self._folders, path).read_bytes() for path in paths}
 
     def publish(self, name: str, correlation_key: str, variables: Mapping[str, Any] = {}) -> None:
         """Publish a message to all instances of the test."""

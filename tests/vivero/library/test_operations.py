@@ -1,0 +1,113 @@
+"""Operations of the library on a running instance: they are those of the server, on a snapshot."""
+
+import pytest
+
+from tests.core.event_models import call, model
+from tests.core.models import end, process_element, start, task
+from tests.vivero.library.library_models import NOON
+from vivero.library import (
+    Models,
+    Rejected,
+    assign_business_id,
+    complete,
+    migrate,
+    modify,
+    resume,
+    suspend,
+)
+from vivero.library import start as begin
+
+ONE = model(start(), task("work", type="do"), task("check"), end(), "start > work > check > end")
+TWO = model(start(), task("labour", type="do"), task("review"), end(), "start > labour > review > end")
+MODELS = Models({"one.bpmn": ONE, "two.bpmn": TWO})
+"""The second version of the process renames both tasks."""
+
+
+@pytest.fixture
+def running():
+    """An instance of the first version that waits at `work`."""
+    return begin(Models({"one.bpmn": ONE}), {"a": 1}, now=NOON)
+
+
+def jobs(result):
+    return [(job.element, job.available) for job in result.instance.jobs]
+
+
+@pytest.mark.parametrize("mappings", [None, {"work": "labour"}], ids=["suggested", "given"])
+def test_an_instance_continues_by_the_newest_version(running, mappings):
+    before = running.instance.jobs[0].key
+    result = migrate(MODELS, running.snapshot, mappings)
+    assert (jobs(result), result.instance.jobs[0].key) == ([("labour", True)], before)
+    assert jobs(complete(MODELS, result.snapshot, before)) == [("review", True)]
+
+
+def test_and_back_by_its_number(running):
+    there = migrate(MODELS, running.snapshot)
+    assert jobs(migrate(MODELS, there.snapshot, {"labour": "work"}, version=1)) == [("work", True)]
+
+
+def test_another_process_is_named(running):
+    both = Models({"one.bpmn": ONE, "q.bpmn": TWO.replace(b'id="p"', b'id="q"')})
+    result = migrate(both, running.snapshot, process_id="q")
+    assert (result.instance.process_id, jobs(result)) == ("q", [("labour", True)])
+    for options in ({"process_id": "r"}, {"version": 7}):
+        with pytest.raises(Rejected, match="The models have no process") as error:
+            migrate(both, running.snapshot, **options)
+        assert error.value.code == "NOT_FOUND"
+
+
+def test_a_refused_migration_tells_all_problems():
+    parallel = model(start(), task("work"), task("check"), end(), "start > work > end", "start > check > end")
+    result = begin(Models({"one.bpmn": parallel}), now=NOON)
+    with pytest.raises(Rejected) as error:
+        migrate(Models({"one.bpmn": parallel, "two.bpmn": TWO}), result.snapshot, {})
+    assert error.value.code == "INVALID_STATE"
+    assert [id for id in ("'work'", "'check'") if any(id in one for one in error.value.problems)] == [
+        "'work'",
+        "'check'",
+    ]
+    assert str(error.value) == error.value.problems[0]
+
+
+def test_elements_are_activated_terminated_and_moved(running):
+    result = modify(MODELS, running.snapshot, activate=["check"], variables={"b": 2})
+    assert (jobs(result), result.instance.variables) == ([("work", True), ("check", True)], {"a": 1, "b": 2})
+    result = modify(MODELS, result.snapshot, terminate=["check"])
+    assert jobs(result) == [("work", True)]
+    assert jobs(modify(MODELS, result.snapshot, move={"work": "check"})) == [("check", True)]
+    with pytest.raises(Rejected, match="'nothing'"):
+        modify(MODELS, result.snapshot, activate=["nothing"])
+
+
+@pytest.mark.parametrize("include_called", [False, True])
+def test_a_suspended_instance_stands_still(include_called):
+    child = process_element(start("cs"), task("inside"), "cs > inside", id="c")
+    both = Models(
+        {"p.bpmn": model(start(), task("work"), call("x", "c"), "start > work", "start > x", beside=(child,))}
+    )
+    running = begin(both, process_id="p", now=NOON)
+    result = suspend(both, running.snapshot, "a holiday", include_called=include_called)
+    assert (result.instance.suspended_at, result.instance.suspended_reason) == (NOON, "a holiday")
+    assert sorted(jobs(result)) == [("inside", not include_called), ("work", False)]
+    with pytest.raises(Rejected, match="is suspended"):
+        complete(both, result.snapshot, next(job.key for job in result.instance.jobs if job.element == "work"))
+    assert not result.instance.ended
+    result = resume(both, result.snapshot, include_called=include_called)
+    assert (result.instance.suspended_at, sorted(jobs(result))) == (None, [("inside", True), ("work", True)])
+
+
+def test_a_business_id_is_assigned_once(running):
+    result = assign_business_id(MODELS, running.snapshot, "order-7")
+    assert result.instance.business_id == "order-7"
+    with pytest.raises(Rejected, match="another business id"):
+        assign_business_id(MODELS, result.snapshot, "order-8")
+
+
+def test_an_ended_instance_rejects_them_all():
+    quick = Models({"p.bpmn": model(start(), end(), "start > end")})
+    ended = begin(quick, now=NOON).snapshot
+    for operation in (migrate, modify, suspend, resume):
+        with pytest.raises(Rejected, match="has ended"):
+            operation(quick, ended)
+    with pytest.raises(Rejected, match="has ended"):
+        assign_business_id(quick, ended, "order-7")

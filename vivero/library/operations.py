@@ -1,0 +1,131 @@
+"""Operations on a running instance: modify, migrate, suspend, resume, assign a business id. All or nothing happens."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from datetime import datetime
+from typing import Any
+
+from vivero.core.bpmn.model import Process
+from vivero.core.migration.suggestions import suggest
+from vivero.core.records.business_ids import AssignBusinessId
+from vivero.core.records.effects import Rejection, RejectionCode
+from vivero.core.records.migrations import MigrateInstance
+from vivero.core.records.modifications import (
+    INFERRED,
+    ActivateInstruction,
+    ModifyInstance,
+    MoveInstruction,
+    TerminateInstruction,
+    VariableInstruction,
+)
+from vivero.core.records.suspensions import ResumeInstance, SuspendInstance
+from vivero.core.state.catalogue import Definition
+from vivero.library.calls import Document, encoded, restored, root_of
+from vivero.library.machine import Machine, Rejected
+from vivero.library.models import Models
+from vivero.library.result import Result, result_of
+
+
+def migrate(
+    models: Models,
+    snapshot: Document,
+    mappings: Mapping[str, str] | None = None,
+    *,
+    process_id: str | None = None,
+    version: int | None = None,
+    now: datetime | None = None,
+) -> Result:
+    """Let the instance continue by another version, by default the newest one of its process.
+
+    `mappings`: source id → target id of the active elements, and of others that are to stay; None: all that the
+    server would suggest. `process_id` names another process.
+
+    Raises:
+        Rejected: the migration is refused; `problems` has all reasons. Or there is no such version.
+    """
+    machine = restored(models, snapshot, now)
+    root = root_of(machine)
+    target = _target(machine, process_id or root.process_id, version)
+    if mappings is None:
+        source = machine.state.catalogue.definitions[root.definition_key]
+        mappings = _suggested(_model(models, source), _model(models, target))
+    machine.run(MigrateInstance(root.key, target.key, tuple(mappings.items())))
+    return result_of(machine)
+
+
+def _target(machine: Machine, process_id: str, version: int | None) -> Definition:
+    family = machine.state.catalogue.families.get((machine.tenant, process_id), {})
+    definition = family.get(max(family, default=0) if version is None else version)
+    if definition is None:
+        which = "" if version is None else f" in version {version}"
+        reason = f"The models have no process '{process_id}'{which} to migrate to"
+        raise Rejected(Rejection(RejectionCode.NOT_FOUND, reason))
+    return definition
+
+
+def _model(models: Models, definition: Definition) -> Process:
+    process = models.process(definition)
+    assert process is not None, "the definitions of the machine are those of the models"
+    return process
+
+
+def _suggested(source: Process, target: Process) -> dict[str, str]:
+    return {one.source: one.target for one in suggest(source, target).mappings}
+
+
+def modify(
+    models: Models,
+    snapshot: Document,
+    *,
+    activate: Iterable[str] = (),
+    terminate: Iterable[str] = (),
+    move: Mapping[str, str] = {},
+    variables: Mapping[str, Any] = {},
+    now: datetime | None = None,
+) -> Result:
+    """Activate, terminate and move elements, by their ids. `move`: source id → target id, for all active sources.
+
+    `variables` of the process instance are set first, if something begins.
+
+    Raises:
+        Rejected: the modification is refused; `problems` has all reasons.
+    """
+    machine = restored(models, snapshot, now)
+    first = (VariableInstruction(encoded(variables)),) if variables else ()
+    command = ModifyInstance(
+        root_of(machine).key,
+        tuple(ActivateInstruction(id, first) for id in activate),
+        tuple(TerminateInstruction(element_id=id) for id in terminate),
+        tuple(MoveInstruction(target, id, scope_type=INFERRED, variables=first) for id, target in move.items()),
+    )
+    machine.run(command)
+    return result_of(machine)
+
+
+def suspend(
+    models: Models,
+    snapshot: Document,
+    reason: str | None = None,
+    *,
+    include_called: bool = False,
+    now: datetime | None = None,
+) -> Result:
+    """Stop the instance where it is; `include_called`: with those that it has called."""
+    machine = restored(models, snapshot, now)
+    machine.run(SuspendInstance(root_of(machine).key, include_called, reason))
+    return result_of(machine)
+
+
+def resume(models: Models, snapshot: Document, *, include_called: bool = False, now: datetime | None = None) -> Result:
+    """Let a suspended instance go on; `include_called`: with suspended ones that it has called."""
+    machine = restored(models, snapshot, now)
+    machine.run(ResumeInstance(root_of(machine).key, include_called))
+    return result_of(machine)
+
+
+def assign_business_id(models: Models, snapshot: Document, business_id: str, *, now: datetime | None = None) -> Result:
+    """Give a business id to an instance that has none."""
+    machine = restored(models, snapshot, now)
+    machine.run(AssignBusinessId(root_of(machine).key, business_id))
+    return result_of(machine)
