@@ -25,7 +25,7 @@ from tests.core.message_models import (
     throw,
 )
 from tests.core.models import end, start, task
-from tests.rounds import few_and_many
+from tests.rounds import drawn, few_and_many
 from vivero.core.commands import slots
 from vivero.core.partitions.routes import slot_of
 from vivero.core.records.effects import RejectionCode
@@ -192,8 +192,8 @@ def check_starts(cluster):
 def test_slots_move_meanwhile(seed, count, at_once, monkeypatch):
     """Held commands are released at once, or one by one."""
     monkeypatch.setattr(slots, "HELD_AT_ONCE", at_once)
-    moves = portions = 0
-    for one in range(seed, seed + count):
+    seen = Counter()
+    for one in drawn(seed, count, lambda: seen["moves"] > count and bool(seen["portions"]) == (at_once == 1)):
         traffic = Traffic(one, causal=True)
         for _ in range(60):
             traffic.step()
@@ -207,16 +207,20 @@ def test_slots_move_meanwhile(seed, count, at_once, monkeypatch):
         check_subscriptions(traffic.cluster)
         check_starts(traffic.cluster)
         traffic.cluster.check_order()
-        moves += traffic.moves
-        portions += len(events(traffic.cluster, HeldCommandsSent))
-    assert moves > count
-    assert bool(portions) == (at_once == 1)
+        seen["moves"] += traffic.moves
+        seen["portions"] += len(events(traffic.cluster, HeldCommandsSent))
+    assert seen["moves"] > count
+    assert bool(seen["portions"]) == (at_once == 1)
 
 
 @few_and_many(25, 600)
 def test_each_message_has_one_receiver_and_nothing_stays_open(seed, count):
     found = Counter()
-    for one in range(seed, seed + count):
+
+    def enough():
+        return found["received"] > 5 * count and found["crossed"] > 50 * count and found["confirmed"] > count / 6
+
+    for one in drawn(seed, count, enough):
         traffic = Traffic(one)
         for _ in range(60):
             traffic.step()
@@ -239,6 +243,4 @@ def test_each_message_has_one_receiver_and_nothing_stays_open(seed, count):
                     traffic.send(CancelInstance(root))
             traffic.cluster.settle()
         assert not traffic.engine.open(), f"seed {one}"
-    assert found["received"] > 5 * count, found
-    assert found["crossed"] > 50 * count, found
-    assert found["confirmed"] > count / 6, found
+    assert enough(), found

@@ -15,6 +15,7 @@ from tests.core.randomised.blocks import Call, Many, Shout, awaited, inside
 from tests.core.randomised.blocks_bpmn import to_bpmn
 from tests.core.randomised.paths import LONG, Run, expected, observe, perform, random_block
 from tests.core.randomised.shrinking import smaller
+from tests.rounds import drawn
 from vivero.core.execution.step import DEFAULT_LIMITS, StepLimits
 from vivero.core.memory import InvalidDeployment
 
@@ -158,14 +159,18 @@ def check_path(block, variables, actions, limits=DEFAULT_LIMITS):
 # ---- many
 
 
-def check_many(check, seed, models):
-    """One after the other; the number of points compared."""
-    return sum(check(seed + number) for number in range(models))
+def check_many(check, seed, models, least=0):
+    """One after the other, and further ones until more than `least` points were compared; the number of points."""
+    points = []
+    for one in drawn(seed, models, lambda: sum(points) > least):
+        points.append(check(one))
+    assert sum(points) > least, f"{sum(points)} points: the runs are too short to tell anything"
+    return sum(points)
 
 
 def check_in_parallel(check, seed, models):
     """On all processors, with a line of progress now and then; the number of points compared."""
-    chunks = [(seed + first, min(CHUNK, models - first)) for first in range(0, models, CHUNK)]
+    chunks = [(seed + first, min(CHUNK, models - first), -1) for first in range(0, models, CHUNK)]
     began, done, points = monotonic(), 0, 0
     with ProcessPoolExecutor(os.cpu_count(), get_context("spawn")) as pool:
         waiting = [pool.submit(check_many, check, *chunk) for chunk in chunks]

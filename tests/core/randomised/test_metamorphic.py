@@ -1,5 +1,6 @@
 """Relations that need no oracle: the same run in another way comes to the same end."""
 
+from collections import Counter
 from random import Random
 
 import pytest
@@ -10,6 +11,7 @@ from tests.core.randomised.blocks import Final, Fork, Shout, awaited, inside, wa
 from tests.core.randomised.pairs import is_cut
 from tests.core.randomised.paths import perform
 from tests.core.randomised.runs import by_place, play, recorded
+from tests.rounds import drawn
 from vivero.core.execution.step import StepLimits
 from vivero.core.expressions.evaluation import Expressions
 from vivero.core.records.effects import Fail
@@ -38,28 +40,28 @@ def _throws_at_once(block):
 
 
 @pytest.mark.parametrize("limit", [1, 7])
-def test_quanta_come_to_the_same_end(seeds, limit):
+def test_quanta_come_to_the_same_end(seed, limit):
     """Follow-ups included: whatever was deferred has been done."""
-    deferred = 0
-    for seed in seeds:
-        run = recorded(seed)
+    seen = Counter()
+    for one in drawn(seed, COUNT, lambda: seen["deferred"] > 10):
+        run = recorded(one)
         if is_cut(run.block):
             continue
         whole, in_quanta = play(run), play(run, Engine(StepLimits(quantum_items=limit)))
-        assert left_by(run, in_quanta) == left_by(run, whole), f"seed {seed}"
-        deferred += len(in_quanta.memory.log) - len(whole.memory.log)
-    assert deferred > 10, "nothing was ever deferred"
+        assert left_by(run, in_quanta) == left_by(run, whole), f"seed {one}"
+        seen["deferred"] += len(in_quanta.memory.log) - len(whole.memory.log)
+    assert seen["deferred"] > 10, "nothing was ever deferred"
 
 
-def test_paged_loops_come_to_the_same_end(seeds):
+def test_paged_loops_come_to_the_same_end(seed):
     """A loop behaves the same however its rows are kept; `test_paged_loops.py` loads them, too."""
-    bodies = 0
-    for seed in seeds:
-        run = recorded(seed)
+    seen = Counter()
+    for one in drawn(seed, COUNT, lambda: seen["bodies"] > 0):
+        run = recorded(one)
         whole, paged = by_place(play(run), "p"), by_place(play(run, Engine(StepLimits(paged_from=0))), "p")
-        assert without_pages(paged) == without_pages(whole), f"seed {seed}"
-        bodies += sum((row.get("loop") or {}).get("paged", False) for _, _, row in paged)
-    assert bodies, "there were no loops"
+        assert without_pages(paged) == without_pages(whole), f"seed {one}"
+        seen["bodies"] += sum((row.get("loop") or {}).get("paged", False) for _, _, row in paged)
+    assert seen["bodies"], "there were no loops"
 
 
 def without_pages(rows):
@@ -109,26 +111,27 @@ def resolve_all(engine):
 
 
 @pytest.mark.parametrize("bench_of", [Engine, Attended])
-def test_failing_each_evaluation_once_and_resolving_is_like_never_failing(seeds, monkeypatch, bench_of):
+def test_failing_each_evaluation_once_and_resolving_is_like_never_failing(seed, monkeypatch, bench_of):
     """The stages include those of listeners, where every element has some."""
-    failures = raced = 0
-    for seed in seeds:
-        run = recorded(seed, races=False)  # what has failed comes too late to be on its way
+    seen = Counter()
+    for one in drawn(seed, COUNT, lambda: seen["failures"] > COUNT and seen["raced"] < seen["played"] / 4):
+        seen["played"] += 1
+        run = recorded(one, races=False)  # what has failed comes too late to be on its way
         expected = without_deliberate(left_by(run, play(run, bench_of())))
         failing = Failing()
         monkeypatch.setattr(Expressions, "evaluation", lambda *arguments, failing=failing: failing.evaluate(*arguments))
         try:
             troubled = play(run, bench_of(), meanwhile=resolve_all)
         except Raced:
-            raced += 1
+            seen["raced"] += 1
             continue
         finally:
             monkeypatch.undo()
-        failures += len(failing.failed)
+        seen["failures"] += len(failing.failed)
         if not _hears_itself(run.block):
-            assert without_deliberate(left_by(run, troubled)) == expected, f"seed {seed}"
-    assert failures > COUNT
-    assert raced < COUNT // 4, "a race is the exception"
+            assert without_deliberate(left_by(run, troubled)) == expected, f"seed {one}"
+    assert seen["failures"] > COUNT
+    assert seen["raced"] < seen["played"] / 4, "a race is the exception"
 
 
 def _hears_itself(block):

@@ -1,5 +1,6 @@
 """Execution listeners on every element of random models: when their jobs are done at once, nobody sees a difference."""
 
+from collections import Counter
 from random import Random
 
 import pytest
@@ -17,6 +18,7 @@ from tests.core.randomised.pairs import (
 )
 from tests.core.randomised.paths import random_block
 from tests.core.randomised.runs import by_place, play, recorded
+from tests.rounds import drawn
 from vivero.core.execution.step import DEFAULT_LIMITS, StepLimits
 from vivero.core.replay import replay
 from vivero.core.state.state import State
@@ -40,24 +42,20 @@ def check(seed, alone=False):
 
 @pytest.mark.parametrize("alone", [False, True])
 def test_engine_and_oracle_agree_with_listeners_on_everything(alone, seed):
-    assert check_many(lambda one: check(one, alone), seed, MODELS) > 5 * MODELS
-
-
-@pytest.fixture
-def runs(seed):
-    return {one: recorded(one) for one in range(seed, seed + MODELS // 2)}
+    check_many(lambda one: check(one, alone), seed, MODELS, least=5 * MODELS)
 
 
 @pytest.mark.parametrize("limits", [StepLimits(quantum_items=1), StepLimits(quantum_items=7), StepLimits(paged_from=0)])
-def test_quanta_and_pages_come_to_the_same_end_with_listeners(runs, limits):
-    told = 0
-    for seed, run in runs.items():
+def test_quanta_and_pages_come_to_the_same_end_with_listeners(seed, limits):
+    seen = Counter()
+    for one in drawn(seed, MODELS // 2, lambda: seen["told"] > MODELS):
+        run = recorded(one)
         if is_cut(run.block) or hurries(run.block):
             continue
         whole, other = play(run, Attended()), play(run, Attended(limits))
-        assert plain(by_place(other, "p")) == plain(by_place(whole, "p")), f"seed {seed}"
-        told += other.told
-    assert told > MODELS
+        assert plain(by_place(other, "p")) == plain(by_place(whole, "p")), f"seed {one}"
+        seen["told"] += other.told
+    assert seen["told"] > MODELS
 
 
 def hurries(block):
@@ -78,12 +76,12 @@ def _plain(row):
 
 
 @pytest.mark.parametrize("limit", [1, 500])
-def test_replay_gives_every_row_of_what_has_listeners(runs, limit):
-    for seed, run in runs.items():
-        engine = play(run, Attended(StepLimits(quantum_items=limit)))
+def test_replay_gives_every_row_of_what_has_listeners(seed, limit):
+    for one in range(seed, seed + MODELS // 2):
+        engine = play(recorded(one), Attended(StepLimits(quantum_items=limit)))
         state = State(1, engine.state.next_key)
         rows = keep_rows(state)
         replay(state, recorded_batches(engine))
-        assert rows == engine.rows, f"seed {seed}"
+        assert rows == engine.rows, f"seed {one}"
         assert any(row.get("kind") == "EXECUTION_LISTENER" for row in rows.values())
         assert not state.elements, "the run has ended"

@@ -11,6 +11,7 @@ import pytest
 from tests.core.engine import Engine, snapshot
 from tests.core.randomised.pairs import is_cut
 from tests.core.randomised.runs import by_place, play, recorded
+from tests.rounds import drawn
 from vivero.core.bpmn.parser import parse
 from vivero.core.execution.step import StepLimits
 from vivero.core.records.migrations import MigrateInstance
@@ -19,11 +20,6 @@ from vivero.core.state.instance_tree import Instance
 COUNT = 12
 EXPECTED = re.compile(r"is not supported|a concurrent command|It must have|loaded in pages")
 """Refusals that the reference wants: a run may be anywhere."""
-
-
-@pytest.fixture
-def seeds(seed):
-    return range(seed, seed + 10 * COUNT)
 
 
 class Migrating:
@@ -84,19 +80,17 @@ def there_first(run, limits):
 
 
 @pytest.mark.parametrize("limits", [StepLimits(), StepLimits(quantum_items=1)], ids=["whole", "quanta"])
-def test_a_run_goes_on_as_if_nothing_had_happened(seeds, limits):
-    moved, refused = 0, Counter()
-    for number, seed in enumerate(seeds):
-        if number >= COUNT and moved > 5 * COUNT:  # some models end at once
-            break
-        run = recorded(seed)
+def test_a_run_goes_on_as_if_nothing_had_happened(seed, limits):
+    seen, refused = Counter(), Counter()
+    for one in drawn(seed, COUNT, lambda: seen["moved"] > 5 * COUNT):
+        run = recorded(one)
         if is_cut(run.block):
             continue
         plain, _ = there_first(run, limits)
         engine, migrating = there_first(run, limits)
         play(run, plain)
         play(run, engine, migrating)
-        assert by_place(engine, "p") == by_place(plain, "p"), f"seed {seed}"
-        moved += migrating.moved
+        assert by_place(engine, "p") == by_place(plain, "p"), f"seed {one}"
+        seen["moved"] += migrating.moved
         refused += migrating.refused
-    assert moved > 5 * COUNT, f"{moved} migrations, and these were refused: {refused}"
+    assert seen["moved"] > 5 * COUNT, f"{seen}, and these were refused: {refused}"

@@ -23,9 +23,8 @@ PAIRS = 10_000
 
 @few_and_many(50, 400)
 def test_the_engine_plays_the_token_game(seed, count):
-    points = check_many(check_graph, seed, count)
+    points = check_many(check_graph, seed, count, least=5 * count * PATHS)
     print(f"{points} quiet points in {count * PATHS} pairs")
-    assert points > 5 * count * PATHS, "the runs are too short to tell anything"
 
 
 @pytest.mark.long
