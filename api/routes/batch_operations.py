@@ -35,7 +35,6 @@ from vivero.storage.work.batch_operations import (
     OPEN_STATES,
     RESOLVE_INCIDENT,
     RESUME_PROCESS_INSTANCE,
-    SUSPEND_PROCESS_INSTANCE,
     CallerBounds,
     Created,
     NewOperation,
@@ -91,7 +90,6 @@ def creating(type: str, resource: str) -> Handler:
 
 
 cancel_instances = creating(CANCEL_PROCESS_INSTANCE, INSTANCES_PATH)
-suspend_instances = creating(SUSPEND_PROCESS_INSTANCE, INSTANCES_PATH)
 resume_instances = creating(RESUME_PROCESS_INSTANCE, INSTANCES_PATH)
 delete_instances = creating(DELETE_PROCESS_INSTANCE, INSTANCES_PATH)
 delete_decision_instances = creating(DELETE_DECISION_INSTANCE, DECISIONS_PATH)

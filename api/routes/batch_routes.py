@@ -7,13 +7,23 @@ from collections.abc import Iterator
 from vivero.api.access.needs import CREATE_BATCH, READ_BATCH, UPDATE_BATCH
 from vivero.api.callers import audited
 from vivero.api.callers.permissions import Permission
-from vivero.api.routes import batch_operations, jobs, migrations, modifications
+from vivero.api.routes import batch_operations, jobs, migrations, modifications, suspensions
 from vivero.api.routes.route import Route
 
 CREATIONS = (
     ("process-instances/cancellation", "CANCEL_PROCESS_INSTANCE", batch_operations.cancel_instances),
-    ("process-instances/suspension", "SUSPEND_PROCESS_INSTANCE", batch_operations.suspend_instances),
+    ("process-instances/suspension", "SUSPEND_PROCESS_INSTANCE", suspensions.suspend_by_filter),
     ("process-instances/resumption", "SUSPEND_PROCESS_INSTANCE", batch_operations.resume_instances),
+    (
+        "process-definitions/{processDefinitionKey}/instance-suspension",
+        "SUSPEND_PROCESS_INSTANCE",
+        suspensions.suspend_of_definition,
+    ),
+    (
+        "process-definitions/{processDefinitionKey}/instance-resumption",
+        "SUSPEND_PROCESS_INSTANCE",
+        suspensions.resume_of_definition,
+    ),
     ("process-instances/deletion", "DELETE_PROCESS_INSTANCE", batch_operations.delete_instances),
     ("decision-instances/deletion", "DELETE_DECISION_INSTANCE", batch_operations.delete_decision_instances),
     ("process-instances/migration", "MIGRATE_PROCESS_INSTANCE", migrations.migrate_by_filter),

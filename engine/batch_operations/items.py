@@ -101,6 +101,16 @@ class ModificationPlan(msgspec.Struct, frozen=True, gc=False):
         return ModifyInstance(key, move=moves, skip_absent=True)
 
 
+class SuspensionPlan(msgspec.Struct, frozen=True, gc=False):
+    """The plan of a batch that suspends instances for a reason."""
+
+    reason: str
+
+    def command(self, key: int) -> Command:
+        """The command of an item."""
+        return SuspendInstance(key, reason=self.reason)
+
+
 class JobUpdatePlan(msgspec.Struct, frozen=True, gc=False):
     """The plan of a batch that updates jobs: what changes. A lease ends `timeout_ms` after the item's turn."""
 
@@ -113,16 +123,14 @@ class JobUpdatePlan(msgspec.Struct, frozen=True, gc=False):
         return UpdateJob(key, self.retries, self.priority, self.timeout_ms)
 
 
-Plan = MigrationPlan | ModificationPlan | JobUpdatePlan
-_PlanDecoder = (
-    msgspec.json.Decoder[MigrationPlan] | msgspec.json.Decoder[ModificationPlan] | msgspec.json.Decoder[JobUpdatePlan]
-)
-PLANS: Mapping[str, _PlanDecoder] = {
-    MIGRATE_PROCESS_INSTANCE: msgspec.json.Decoder(MigrationPlan),
-    MODIFY_PROCESS_INSTANCE: msgspec.json.Decoder(ModificationPlan),
-    UPDATE_JOB: msgspec.json.Decoder(JobUpdatePlan),
+Plan = MigrationPlan | ModificationPlan | SuspensionPlan | JobUpdatePlan
+PLANS: Mapping[str, type[Plan]] = {
+    MIGRATE_PROCESS_INSTANCE: MigrationPlan,
+    MODIFY_PROCESS_INSTANCE: ModificationPlan,
+    SUSPEND_PROCESS_INSTANCE: SuspensionPlan,
+    UPDATE_JOB: JobUpdatePlan,
 }
-"""Type of the batch → the decoder of its plan."""
+"""Type of the batch → the type of its plan. A suspension needs none."""
 
 
 def command_of(type: str, key: int, plan: Plan | None = None) -> Command:
@@ -149,12 +157,12 @@ def append_of(operation: Operation, item: Item, plan: Plan | None = None) -> App
         item.key,
         (f" batch {operation.key} {item.key}", hashlib.sha256(operation.type.encode()).digest()),
         partition_of(item.key),
-        audit=audit_log.encode(record_of(operation, item)),
+        audit=audit_log.encode(record_of(operation, item, plan.reason if isinstance(plan, SuspensionPlan) else None)),
     )
 
 
-def record_of(operation: Operation, item: Item) -> AuditRecord:
-    """The record of an item's change: its actor is the creator of the batch."""
+def record_of(operation: Operation, item: Item, reason: str | None = None) -> AuditRecord:
+    """The record of an item's change: its actor is the creator of the batch, and has given the reason."""
     entity, action = AUDITED[operation.type]
     kind = operation.creator.kind
     return AuditRecord(
@@ -164,7 +172,7 @@ def record_of(operation: Operation, item: Item) -> AuditRecord:
         entity,
         action,
         key=item.key,
-        description=f"batch operation {operation.key}",
+        description=f"batch operation {operation.key}" + ("" if reason is None else f": {reason}"),
         tenant_id=item.tenant,
         batch_operation_key=operation.key,
         batch_operation_type=operation.type,

@@ -18,6 +18,7 @@ from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
 
+import msgspec
 import structlog
 import trio
 
@@ -110,7 +111,7 @@ class BatchOperations:
         self._after = 0
         self._purge_at = float("-inf")
         self._pace = TriggerPace(self.settings.in_flight, self.settings.delay_s)
-        self._plan: tuple[int, Plan] | None = None
+        self._plan: tuple[int, Plan | None] | None = None
         """The latest plan, with the key of its batch."""
         self._appended_at: dict[int, float] = {}
         """Position of a command → when it was appended (Trio's clock)."""
@@ -309,13 +310,12 @@ class BatchOperations:
 
     async def _plan_of(self, connection: Connection, operation: Operation) -> Plan | None:
         """The plan of a batch, which is read once as long as no other batch with a plan comes in between."""
-        decoder = PLANS.get(operation.type)
-        if decoder is None:
+        kind = PLANS.get(operation.type)
+        if kind is None:
             return None
         if self._plan is None or self._plan[0] != operation.key:
             plan = await batch_operations.plan_of(connection, operation.key)
-            assert plan is not None, "a batch of this type is created with a plan"
-            self._plan = operation.key, decoder.decode(plan)
+            self._plan = operation.key, None if plan is None else msgspec.json.decode(plan, type=kind)
         return self._plan[1]
 
     async def _finish(self, connection: Connection, operation: Operation, turn: _Turn) -> None:

@@ -31,6 +31,10 @@ ROUTES = {
     *(f"POST /v2/batch-operations/{{batchOperationKey}}/{change}" for change in CHANGES),
     "POST /v2/process-instances/{processInstanceKey}/incident-resolution",
     "POST /v2/jobs/batch-update",
+    *(
+        f"POST /v2/process-definitions/{{processDefinitionKey}}/instance-{each}"
+        for each in ("suspension", "resumption")
+    ),
 }
 """The routes whose callers with other tenants are tried here."""
 FILTER = {"filter": {"tenantId": "a"}}
@@ -168,6 +172,23 @@ async def test_each_type_needs_its_own_permissions(client_of, type, general):
     for first, actions, status in ((batch, (action,), 200), (batch, others, 403), (other_batch, (action,), 403)):
         grants = [first, Grant("PROCESS_DEFINITION", "p", ("READ_PROCESS_INSTANCE", *actions))]
         assert (await client_of("a", rights((), grants))("POST", path, body)).status == status
+
+
+@pytest.mark.parametrize("verb", ["suspension", "resumption"])
+async def test_the_definition_of_suspended_instances_is_one_that_the_caller_may_use(client_of, verb):
+    """Of the tenants `a` and `b` there is one definition each; the processes are `process-of-a` and `process-of-b`."""
+    both = ("READ_PROCESS_INSTANCE", "SUSPEND_PROCESS_INSTANCE")
+    for process, actions, key, status in (
+        ("process-of-a", both, KEY, 200),
+        ("process-of-a", both, OTHER, 404),
+        ("process-of-a", both, KEY + 5000, 404),
+        ("another", both, KEY, 403),
+        ("process-of-a", both[:1], KEY, 403),
+    ):
+        grants = [Grant("BATCH", "*", ("CREATE",)), Grant("PROCESS_DEFINITION", process, actions)]
+        client = client_of("a", rights((), grants))
+        path = f"/v2/process-definitions/{key + OFFSETS['processDefinitionKey']}/instance-{verb}"
+        assert (await client("POST", path)).status == status, (process, actions, key)
 
 
 async def test_a_batch_is_bounded_by_the_processes_that_its_creator_sees_and_changes(client_of, rows):

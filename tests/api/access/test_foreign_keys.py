@@ -85,6 +85,8 @@ IN_BODIES: dict[str, Any] = {
 BATCHES = {
     "POST /v2/process-instances/{processInstanceKey}/incident-resolution",
     "POST /v2/process-instances/{processInstanceKey}/deletion",
+    "POST /v2/process-definitions/{processDefinitionKey}/instance-suspension",
+    "POST /v2/process-definitions/{processDefinitionKey}/instance-resumption",
 }
 """They append no command: tests/api/access/test_batches.py, tests/api/routes/test_deletion.py."""
 FORM = "POST /v2/resources/{formKey}/deletion"

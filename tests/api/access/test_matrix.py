@@ -105,6 +105,8 @@ do   POST   /v2/process-instances/migration
 do   POST   /v2/process-instances/modification
 do   POST   /v2/process-instances/resumption
 do   POST   /v2/process-instances/suspension
+do   POST   /v2/process-definitions/{processDefinitionKey}/instance-suspension
+do   POST   /v2/process-definitions/{processDefinitionKey}/instance-resumption
 do   POST   /v2/process-instances/{processInstanceKey}/incident-resolution
 do   POST   /v2/incidents/resolution
 do   POST   /v2/jobs/batch-update

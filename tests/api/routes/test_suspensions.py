@@ -49,3 +49,47 @@ async def test_a_suspended_instance_tells_the_reason(reader, rows):
     shown = [(await reader("GET", f"/v2/process-instances/{key}")).json for key in (KEY, KEY + 1)]
     members = [(one["state"], one["suspendedDate"], one["suspensionReason"]) for one in shown]
     assert members == [("SUSPENDED", NOW, "a holiday"), ("ACTIVE", None, None)]
+
+
+# ---- batches
+
+OF_DEFINITION = f"/v2/process-definitions/{KEY}"
+
+
+@pytest.mark.parametrize(
+    ("path", "body", "type", "plan"),
+    [
+        (f"{OF_DEFINITION}/instance-suspension", {"reason": "a bug"}, "SUSPEND_PROCESS_INSTANCE", {"reason": "a bug"}),
+        (f"{OF_DEFINITION}/instance-suspension", b"", "SUSPEND_PROCESS_INSTANCE", None),
+        (f"{OF_DEFINITION}/instance-resumption", {"operationReference": 3}, "RESUME_PROCESS_INSTANCE", None),
+        (
+            *("/v2/process-instances/suspension", {"filter": {"processDefinitionKey": str(KEY)}, "reason": "a bug"}),
+            *("SUSPEND_PROCESS_INSTANCE", {"reason": "a bug"}),
+        ),
+    ],
+)
+async def test_the_instances_of_a_definition_become_a_batch(reader, rows, path, body, type, plan):
+    rows.definition()
+    answer = await reader("POST", path, body)
+    assert answer.json["batchOperationType"] == type
+    stored = rows.execute("SELECT batch_operation_key::text, type, resource, filter, plan FROM batch_operations")
+    expected = answer.json["batchOperationKey"], type, "process-instances", {"processDefinitionKey": str(KEY)}, plan
+    assert stored.fetchall() == [expected]
+    ((described,),) = rows.execute("SELECT description FROM audit_log").fetchall()
+    assert described == f"POST {path}" + (": a bug" if plan else "")
+
+
+@pytest.mark.parametrize("verb", ["instance-suspension", "instance-resumption"])
+async def test_an_unknown_definition(reader, rows, verb):
+    answer = await reader("POST", f"/v2/process-definitions/{KEY + 9}/{verb}")
+    assert (answer.status, str(KEY + 9) in answer.problem["detail"]) == (404, True)
+    assert rows.execute("SELECT count(*) FROM batch_operations").fetchone() == (0,)
+
+
+@pytest.mark.parametrize("path", [f"{OF_DEFINITION}/instance-suspension", "/v2/process-instances/suspension"])
+async def test_a_batch_has_a_short_reason_or_none(reader, rows, path):
+    rows.definition()
+    filter = {} if "definitions" in path else {"filter": {"state": "ACTIVE"}}
+    for reason in ("", "r" * 1001, 5):
+        assert (await reader("POST", path, filter | {"reason": reason})).status == 400
+    assert rows.execute("SELECT count(*) FROM batch_operations").fetchone() == (0,)

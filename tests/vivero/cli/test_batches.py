@@ -110,6 +110,13 @@ def test_incidents_are_selected_by_their_own_fields(server):
     assert server.asked[0] == ("POST", "/v2/incidents/resolution", {"filter": filter})
 
 
+def test_the_instances_of_a_definition_are_suspended_for_a_reason(server):
+    said = run("suspend", "--all", "--definition", "77", "--reason", "a bug", "--detach")
+    assert (said.exit_code, said.stdout) == (0, "7\n"), said.stderr
+    body = {"filter": {"processDefinitionKey": "77"}, "reason": "a bug"}
+    assert server.asked == [("POST", "/v2/process-instances/suspension", body)]
+
+
 def test_open_jobs_are_updated_by_the_server(server):
     changes = ("--retries", "3", "--priority", "-5", "--timeout", "1.5")
     chosen = ("--type", "work", "--process", "order", "--error", "*paper*", "--filter", '{"retries": 0}')
@@ -215,7 +222,7 @@ def test_detached_it_only_prints_the_key(server):
         (["cancel", "--all"], "name what to change"),
         (["cancel", "5", "--process", "p"], "--process needs --all"),
         (["suspend"], "name keys, or use --all"),
-        (["suspend", "--all", "--process", "p", "--reason", "r"], "--reason and --include-called need keys"),
+        (["suspend", "--all", "--process", "p", "--include-called"], "--include-called needs keys"),
         (["resume", "--all", "--process", "p", "--include-called"], "--include-called needs keys"),
         (["delete", "5", "--ended-before", "2026-01-01"], "--ended-before needs --all"),
         (["delete", "--all"], """everything: --filter '{"state":{"$in":["COMPLETED","TERMINATED"]}}'"""),

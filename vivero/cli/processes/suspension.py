@@ -17,10 +17,11 @@ from vivero.client.rest import Client
 
 @click.command()
 @keys_argument(required=False)
-@click.option("--reason", metavar="TEXT", help="The reason, for people. Only with keys.")
+@click.option("--reason", metavar="TEXT", help="The reason, for people.")
 @click.option("--include-called", is_flag=True, help="Suspend called process instances, too. Only with keys.")
 @everything_options
 @of_processes("With --all: only instances", version="of this version")
+@click.option("--definition", metavar="KEY", help="With --all: only instances of this process definition.")
 @address_option
 @json_option
 def suspend(
@@ -29,6 +30,7 @@ def suspend(
     include_called: bool,
     everything: bool,
     selected: Selected,
+    definition: str | None,
     filter: dict[str, Any] | None,
     detach: bool,
     yes: bool,
@@ -40,15 +42,24 @@ def suspend(
     \b
     Examples:
       vivero suspend 2251799813685251 --reason "the price list is wrong"
-      vivero suspend --all --process order --version 3
+      vivero suspend --all --process order --version 3 --reason "a bug"
     """
-    check_target(keys, everything, options_of(selected) | {"--filter": filter, "--detach": detach})
+    others = {"--definition": definition, "--filter": filter, "--detach": detach}
+    check_target(keys, everything, options_of(selected) | others)
     if everything:
-        if reason or include_called:
-            raise click.UsageError("--reason and --include-called need keys")
-        chosen = {**selected} | (filter or {})
-        path = "process-instances/suspension"
-        change_all(address, path, "process-instances", chosen, detach=detach, yes=yes, what="suspend", as_json=as_json)
+        if include_called:
+            raise click.UsageError("--include-called needs keys")
+        change_all(
+            address,
+            "process-instances/suspension",
+            "process-instances",
+            {**selected, "processDefinitionKey": definition} | (filter or {}),
+            detach=detach,
+            yes=yes,
+            what="suspend",
+            as_json=as_json,
+            more={"reason": reason} if reason else {},
+        )
         return
 
     async def work(client: Client, key: str) -> None:
@@ -63,6 +74,7 @@ def suspend(
 @click.option("--include-called", is_flag=True, help="Resume called process instances, too. Only with keys.")
 @everything_options
 @of_processes("With --all: only instances", version="of this version")
+@click.option("--definition", metavar="KEY", help="With --all: only instances of this process definition.")
 @address_option
 @json_option
 def resume(
@@ -70,6 +82,7 @@ def resume(
     include_called: bool,
     everything: bool,
     selected: Selected,
+    definition: str | None,
     filter: dict[str, Any] | None,
     detach: bool,
     yes: bool,
@@ -83,16 +96,16 @@ def resume(
       vivero resume 2251799813685251
       vivero resume --all --process order
     """
-    check_target(keys, everything, options_of(selected) | {"--filter": filter, "--detach": detach})
+    others = {"--definition": definition, "--filter": filter, "--detach": detach}
+    check_target(keys, everything, options_of(selected) | others)
     if everything:
         if include_called:
             raise click.UsageError("--include-called needs keys")
-        chosen = {**selected} | (filter or {})
         change_all(
             address,
             "process-instances/resumption",
             "process-instances",
-            chosen,
+            {**selected, "processDefinitionKey": definition} | (filter or {}),
             detach=detach,
             yes=yes,
             what="resume",
