@@ -45,6 +45,7 @@ class Engine:
         self.memory = MemoryEngine(limits)
         self.memory.now = 1_000
         self.rows, self.ended = {}, {}
+        self.files: dict[int, bytes] = {}  # by definition
         self.limits, self.keeps_rows = limits, keeps_rows
         self.key = 0
         """Of the instance that a test is about, if it says so."""
@@ -63,6 +64,7 @@ class Engine:
         """Deploy files; the definition keys of the last one."""
         for model in models:
             reply = self.memory.deploy(model, name)
+            self.files |= {process.process_definition_key: model for process in reply.processes}
         return [process.process_definition_key for process in reply.processes]
 
     def run(self, command, tenant="<default>"):

@@ -29,6 +29,7 @@ from tests.mutants.core import CORE
 from tests.mutants.core_events import CORE_EVENTS
 from tests.mutants.forms import FORMS
 from tests.mutants.log import LOG
+from tests.mutants.migrations import MIGRATIONS
 from tests.mutants.mutant import Mutant
 from tests.mutants.partitions import PARTITIONS
 from tests.mutants.retention import RETENTION
@@ -53,6 +54,7 @@ MUTANTS: tuple[Mutant, ...] = (
     *BATCH_OPERATIONS,
     *CONNECTORS,
     *RETENTION,
+    *MIGRATIONS,
 )
 
 

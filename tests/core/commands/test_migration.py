@@ -363,6 +363,25 @@ def test_a_paged_loop():
     assert engine.state_of(engine.key) == "COMPLETED"
 
 
+def test_parts_of_a_paged_loop_stay_until_the_commit():
+    """Otherwise the database would give them back by their old names."""
+
+    def looped(id):
+        return line(loop(task(id), "=items", item="i"))
+
+    engine = Migrating(looped("a"), looped("b"), limits=StepLimits(paged_from=3), items=list(range(6)))
+    retained: list[int] = []
+    saved = engine.state.begin_batch
+
+    def kept():
+        retained.extend(part.commits_under_way for part in engine.state.parts.values())
+        saved()
+
+    engine.state.begin_batch = kept
+    engine.go("a:b")
+    assert retained == [1] * 6
+
+
 def test_a_paged_loop_gets_no_conditional_events():
     def looped(more=""):
         return line(loop(sub("s", start("i"), task("a"), end("j"), "i > a > j", *filter(None, [more])), "=items"))

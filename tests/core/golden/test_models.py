@@ -13,6 +13,7 @@ from tests.core.models import end, file, flow, par, process, process_element, st
 from vivero.core.execution.step import StepLimits
 from vivero.core.records.codec import EVENTS
 from vivero.core.records.instances import VariableSet
+from vivero.core.records.migrations import CalledMigration, MigrateInstance
 from vivero.core.records.suspensions import ResumeInstance, SuspendInstance
 from vivero.core.records.timers import TriggerTimer
 from vivero.core.trace import Trace
@@ -112,6 +113,38 @@ def suspended(engine):
     engine.accepted(ResumeInstance(key))
 
 
+def migration(engine):
+    """Tokens that wait, a timer that stays, one that ends, a message that is awaited from now on; a called instance."""
+    hour = "<timerEventDefinition><timeDuration>PT1H</timeDuration></timerEventDefinition>"
+    told = '<messageEventDefinition messageRef="m"/>'
+    message = (
+        '<message id="m" name="paid"><extensionElements><zeebe:subscription correlationKey="=order"/>'
+        "</extensionElements></message>"
+    )
+
+    def order(task_id, join, *events, version):
+        parts = (start(), par("f"), task(task_id), call("c", "child"), par(join), end())
+        ways = (f"start > f > {task_id} > {join} > end", f"f > c > {join}", f"f > {join}")
+        return file(process_element(*parts, *ways, *(bound(task_id, *one) for one in events), tag=version), message)
+
+    def bound(host, id, event):
+        return f'<boundaryEvent id="{id}" attachedToRef="{host}" cancelActivity="false">{event}</boundaryEvent>'
+
+    engine.deploy(file(process_element(start("i"), task("inner"), "i > inner", id="child")))
+    engine.deploy(order("work", "j", ("late", hour), ("later", hour), version="1"))
+    key = engine.start(order=7)
+    (child,) = engine.deploy(file(process_element(start("i"), task("deep"), task("z"), "i > deep > z", id="child")))
+    (target,) = engine.deploy(order("labour", "k", ("late", hour), ("told", told), version="2"))
+    (source,) = (one.definition_key for one in engine.state.elements.values() if one.element == "child")
+    called = (CalledMigration(source, child, (("inner", "deep"),)),)
+    mappings = (("work", "labour"), ("late", "late"), ("c", "c"), ("j", "k"), ("f-j", "f-k"))
+    engine.run(MigrateInstance(key, target, mappings[:1], called=called))
+    engine.accepted(MigrateInstance(key, target, mappings, called=called))
+    engine.publish("paid", "7")
+    for one in ("deep", "z", "labour"):
+        engine.complete(one)
+
+
 def in_quanta(engine):
     """One work item a quantum: what is left is deferred and goes on in a later command."""
     inner = sub("s", start("i"), task("deep"), "i > deep")
@@ -119,7 +152,7 @@ def in_quanta(engine):
     engine.cancel(engine.start())
 
 
-RUNS = [one_task, order, surplus, incidents, cancelled, deadlock, suspended, in_quanta]
+RUNS = [one_task, order, surplus, incidents, cancelled, deadlock, suspended, migration, in_quanta]
 
 
 @pytest.mark.parametrize("run", RUNS, ids=lambda run: run.__name__)

@@ -213,7 +213,8 @@ def _check_element(element, engine):
     assert element.scope is None or element.scope.key in engine.state.elements, f"{name} has lost its scope"
     if element.pages is None:
         assert element.live == len(element.children), f"{name} does not know how many live in it"
-    if element.type in SCOPES and (element.is_inner or element.node.loop is None):
+    node = engine.memory.processor.view.node(element)
+    if element.type in SCOPES and (element.is_inner or node.loop is None):
         _check_tokens(element, engine)
 
 

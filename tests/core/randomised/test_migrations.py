@@ -1,23 +1,39 @@
-"""Random runs of random models are migrated after each command: to a model with other ids, and back again.
+"""Random runs of random models are migrated: there and back again after each command, to a version with more gateways,
+and to versions with random changes.
 
-Nothing may change by it, and the run must go on as if nothing had happened.
+    VIVERO_RANDOM_MODELS=2000 make test-long WORKERS=0 ARGS="-s -k very_many_migrated"
+
+plays as many models with random changes as wanted from a printed seed.
 """
 
 import re
 from collections import Counter
+from functools import partial
+from itertools import count
+from random import Random
 
 import pytest
 
 from tests.core.engine import Engine, snapshot
+from tests.core.randomised.blocks_bpmn import to_bpmn
+from tests.core.randomised.equivalent_models import between_gateways, wrapped
 from tests.core.randomised.pairs import is_cut
+from tests.core.randomised.paths import Run, expected, observe, perform, random_block
+from tests.core.randomised.random_changes import Changing
+from tests.core.randomised.random_migrations import random_migration
+from tests.core.randomised.random_model_checks import play_many
 from tests.core.randomised.runs import by_place, play, recorded
+from tests.core.randomised.test_modifications import MANY
+from tests.core.randomised.test_random_models import LIMITS, told
 from tests.rounds import drawn
 from vivero.core.bpmn.parser import parse
 from vivero.core.execution.step import StepLimits
-from vivero.core.records.migrations import MigrateInstance
+from vivero.core.migration.suggestions import suggest
+from vivero.core.records.migrations import InstanceMigrated, MigrateInstance
 from vivero.core.state.instance_tree import Instance
 
 COUNT = 12
+MUTATED = 4
 EXPECTED = re.compile(r"is not supported|a concurrent command|It must have|loaded in pages")
 """Refusals that the reference wants: a run may be anywhere."""
 
@@ -94,3 +110,84 @@ def test_a_run_goes_on_as_if_nothing_had_happened(seed, limits):
         seen["moved"] += migrating.moved
         refused += migrating.refused
     assert seen["moved"] > 5 * COUNT, f"{seen}, and these were refused: {refused}"
+
+
+# ---- versions that differ
+
+
+def test_a_run_goes_on_by_a_version_with_more_gateways(seed):
+    """The oracle says what the run comes to: gateways that tokens pass change nothing. Suggested mappings suffice."""
+    seen: Counter[bool] = Counter()
+    for one in drawn(seed, COUNT, lambda: seen[True] > COUNT / 2):
+        seen[migrated_once(one)] += 1
+    assert seen[True] > COUNT / 2, seen
+
+
+def migrated_once(seed):
+    """Whether an instance could be migrated at a chosen moment of a run. Each point after it is as the oracle says."""
+    random, block = Random(seed), random_block(seed, 12)
+    if is_cut(block):
+        return False
+    run, engine = Run(block, Random(f"{seed}/0")), Engine(keeps_rows=False)
+    engine.deploy(to_bpmn(block))
+    run.begin()
+    key, moved = engine.start(**run.variables), False
+    moment = random.randrange(8)
+    for step in count():
+        seen, should = observe(engine, key), expected(run.oracle)
+        assert seen == should, f"VIVERO_SEED={seed}, step {step}, migrated: {moved}"
+        if step == moment:
+            moved = all(migrated_by_suggestion(engine, one, block, random) for one in instances_of(engine))
+        action = run.next_action()
+        if action is None:
+            return moved and step > moment
+        engine.memory.now += 10
+        perform(engine, key, action)
+        run.tell(action)
+    return False
+
+
+def instances_of(engine):
+    return [one for one in engine.state.elements.values() if type(one) is Instance]
+
+
+def migrated_by_suggestion(engine, instance, block, random):
+    """Whether the instance could be migrated to a version in which gateways are around some of the blocks."""
+    names = (f"extra{number}" for number in count())
+    other = wrapped(block, lambda: random.random() < 0.3, between_gateways(names))
+    keys = engine.deploy(to_bpmn(other))
+    targets = {engine.state.catalogue.definitions[key].process_id: key for key in keys}
+    target, view = targets[instance.process_id], engine.memory.processor.view
+    mappings, _ = suggest(view.model(instance.definition_key), view.model(target))
+    pairs = tuple((one.source, one.target) for one in mappings)
+    handled = engine.run(MigrateInstance(instance.key, target, pairs))
+    if handled.rejection is None:
+        return True
+    reason = handled.rejection.reason.partition("' but ")[2]
+    assert EXPECTED.search(reason) or "taken sequence flow" in reason, f"{instance.process_id}: {reason}"
+    return False
+
+
+# ---- versions with random changes
+
+
+@pytest.mark.parametrize("limits", LIMITS)
+def test_whatever_is_migrated_goes_on_or_says_why_not(seed, limits):
+    counts = play_migrated(range(seed, seed + MUTATED), limits, 1)
+    assert counts["accepted"] + counts["accepted later"] > 0, counts
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("limits", LIMITS)
+def test_very_many_migrated(seed, limits):
+    """VIVERO_RANDOM_MODELS plays as many models as wanted."""
+    counts = play_migrated(range(seed, seed + MANY), limits, 5)
+    print(f"{limits}: VIVERO_SEED={seed}: {MANY} models, migrations: {counts.most_common()}")
+
+
+def play_migrated(seeds, limits, replayed):
+    counts = Counter()
+    changing = partial(Changing, counts=counts, command_of=random_migration, event=InstanceMigrated)
+    _, faults = play_many(seeds, LIMITS[limits], replayed, lambda random: changing(random).between)
+    assert not faults, told(faults)
+    return counts

@@ -7,19 +7,26 @@ plays as many models as wanted from a printed seed.
 
 import os
 from collections import Counter
+from functools import partial
 from random import Random
 
 import msgspec
 import pytest
 
 from tests.core.engine import Engine, place_of, raw
+from tests.core.randomised.random_changes import Changing
 from tests.core.randomised.random_model_checks import Run, Spins, play_many
 from tests.core.randomised.random_models import DECISIONS, random_model
-from tests.core.randomised.random_modifications import Modifying
+from tests.core.randomised.random_modifications import random_modification
 from tests.core.randomised.test_random_models import LIMITS, told
 from vivero.core.modifications.problems import SUPPORTED
 from vivero.core.records.instances import CancelInstance, CreateInstance
-from vivero.core.records.modifications import ActivateInstruction, ModifyInstance, TerminateInstruction
+from vivero.core.records.modifications import (
+    ActivateInstruction,
+    InstanceModified,
+    ModifyInstance,
+    TerminateInstruction,
+)
 
 COUNT = 12
 MANY = int(os.environ.get("VIVERO_RANDOM_MODELS") or 300)
@@ -41,7 +48,8 @@ def test_very_many_modified(seed, limits):
 
 def play_modified(seeds, limits, replayed):
     counts = Counter()
-    _, faults = play_many(seeds, LIMITS[limits], replayed, lambda random: Modifying(random, counts).between)
+    changing = partial(Changing, counts=counts, command_of=random_modification, event=InstanceModified)
+    _, faults = play_many(seeds, LIMITS[limits], replayed, lambda random: changing(random).between)
     assert not faults, told(faults)
     return counts
 

@@ -1,0 +1,46 @@
+"""Mistakes in the migration of process instances."""
+
+from tests.mutants.mutant import Mutant, mutant
+
+TESTS = "tests/core/commands/test_migration.py"
+CALLED_TESTS = "tests/core/commands/test_migration_of_called.py"
+LOADED_TESTS = "tests/engine/consumer/test_migrated_registrations.py"
+
+MIGRATIONS: tuple[Mutant, ...] = (
+    mutant(
+        "migration: a failure behind the renaming leaves the new names",
+        f"{TESTS}::test_a_failure_behind_the_renaming_takes_it_back",
+        "core/state/undo.py",
+        ("    for row, field, before in reversed(state.renames):", "    for row, field, before in ():"),
+    ),
+    mutant(
+        "migration: a call activity counts its called instance under an id of its own process",
+        f"{TESTS}::test_a_call_activity_with_the_id_of_the_process_that_it_calls",
+        "core/apply/migrations.py",
+        ("    if not any(isinstance(child, Instance) for child in element.children.values()):", "    if True:"),
+    ),
+    mutant(
+        "migration: inner instances that have completed are in no scope",
+        f"{TESTS}::test_completed_inner_instances_of_a_loop",
+        "core/migration/checks.py",
+        ("(goal.scope != around and name != scope)", "goal.scope != around"),
+    ),
+    mutant(
+        "migration: a part that a migration alone has changed is forgotten before the commit",
+        f"{TESTS}::test_parts_of_a_paged_loop_stay_until_the_commit",
+        "core/state/batches.py",
+        ("            for element in row.elements:\n", "            for element in ():\n"),
+    ),
+    mutant(
+        "migration: the called instance of a suspended one moves",
+        f"{CALLED_TESTS}::test_a_called_instance_that_is_suspended",
+        "core/migration/checks.py",
+        ("    if is_stopped(instance):\n", "    if False:\n"),
+    ),
+    mutant(
+        "migration: completed activities are loaded one more time for each page",
+        f"{LOADED_TESTS}::test_one_load_brings_all",
+        "storage/state/compensations.py",
+        ('(await reader.execute(_sql["of_instances"], ([instance], most))).rows)\n    for scope', "[])\n    for scope"),
+    ),
+)
