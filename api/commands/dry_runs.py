@@ -33,6 +33,7 @@ async def submit_or_try(request: Request, services: Services, command: Command, 
     """
     if not request.flag("dryRun", False):
         return await submission.command(request, services, command, key)
+    request.audited = None  # it is no attempt to change anything
     await require_by_key(request, services, READ_INSTANCE)
     versions = preconditions.expected_versions(request)
     if versions is not None:

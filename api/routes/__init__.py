@@ -81,6 +81,7 @@ from vivero.api.routes import (
     timers,
     tokens,
     traces,
+    undos,
     user_tasks,
     variables,
 )
@@ -299,6 +300,15 @@ ROUTES = (
         business_ids.assign,
         UPDATE_INSTANCE,
         audited.ASSIGN_BUSINESS_ID,
+    ),
+    of_key("GET", "/v2/process-instances/{processInstanceKey}/undo", undos.get, READ_INSTANCE),
+    of_key(
+        "POST",
+        "/v2/process-instances/{processInstanceKey}/undo",
+        undos.undo,
+        MODIFY_INSTANCE,
+        audited.MODIFY_INSTANCE,
+        needs_for_parts=(UPDATE_INSTANCE, SUSPEND_INSTANCE),
     ),
     of_key(
         "POST",

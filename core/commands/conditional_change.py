@@ -12,7 +12,7 @@ from typing import Any
 import msgspec
 
 from vivero.core.commands.subjects import ROWS, element_of
-from vivero.core.needs import Needs
+from vivero.core.needs import Need, NeedKind, Needs, NotLoaded
 from vivero.core.records.base import Command
 from vivero.core.records.codec import decode_command, encode_command
 from vivero.core.records.conditional_changes import ChangeIfMatch
@@ -24,9 +24,10 @@ from vivero.core.view import View
 BEING_CHANGED = "it is being changed"
 
 
-def conditional(command: Command, key: int, versions: tuple[int, ...]) -> ChangeIfMatch:
-    """The command on the condition that the tree of its subject, `key`, has one of these versions."""
-    return ChangeIfMatch(key, versions, command.intent, msgspec.Raw(encode_command(command)))
+def conditional(command: Command, key: int, versions: tuple[int, ...], untaken: tuple[int, ...] = ()) -> ChangeIfMatch:
+    """The command on the condition that the tree of its subject, `key`, has one of these versions, and that no worker
+    has, or has had, one of the jobs `untaken`."""
+    return ChangeIfMatch(key, versions, command.intent, msgspec.Raw(encode_command(command)), untaken)
 
 
 def change_of(command: ChangeIfMatch) -> Command:
@@ -36,7 +37,8 @@ def change_of(command: ChangeIfMatch) -> Command:
 
 def needs(handlers: Mapping[type[Command], Any], command: ChangeIfMatch, tenant: str) -> Needs:
     change = change_of(command)
-    return handlers[type(change)].needs(change, tenant)  # type: ignore[no-any-return]  # a Handler
+    yield from handlers[type(change)].needs(change, tenant)
+    yield from (Need(NeedKind.LEASE, job) for job in command.untaken)
 
 
 def change_if_match(
@@ -50,6 +52,7 @@ def change_if_match(
     tree = _tree_of(handlers[type(change)].needs(change, view.tenant), view)
     if tree is not None:
         _check(tree, command.versions, view)
+        _check_untaken(command, view)
     for effect in handle(change, view):
         if isinstance(effect, Send) and effect.again:  # until then, deferred work changes the version
             raise Reject(RejectionCode.PRECONDITION_FAILED, _expected(command.key, command.versions, BEING_CHANGED))
@@ -73,6 +76,16 @@ def _check(tree: InstanceTree, versions: tuple[int, ...], view: View) -> None:
     else:
         found = f"its version is {tree.revision}"
     raise Reject(RejectionCode.PRECONDITION_FAILED, _expected(tree.key, versions, found))
+
+
+def _check_untaken(command: ChangeIfMatch, view: View) -> None:
+    """A lease changes no version, because activation changes it beside the log."""
+    for job in command.untaken:
+        if job not in view.leases:
+            raise NotLoaded(Need(NeedKind.LEASE, job))
+        if view.leases[job] is not None:
+            text = f"Expected to change process instance with key '{command.key}', but a worker has got job '{job}'"
+            raise Reject(RejectionCode.INVALID_STATE, text)
 
 
 def _expected(key: int, versions: tuple[int, ...], found: str) -> str:

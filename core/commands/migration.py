@@ -167,6 +167,7 @@ def _migrated(plan: Plan, interrupting: dict[str, bool]) -> InstanceMigrated:
         plan.ids,
         labels,
         interrupting,
+        (plan.instance.definition_key, plan.source.id),
     )
 
 

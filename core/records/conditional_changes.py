@@ -13,7 +13,7 @@ from vivero.core.records.base import Command, Sender, WhileSuspended
 class ChangeIfMatch(Command, frozen=True):
     """Run a client's command if the tree of its subject has one of these versions. `key` is the subject's key.
 
-    `change` is the intent of the command, `payload` its JSON.
+    `change` is the intent of the command, `payload` its JSON. `untaken`: jobs that no worker may have, or have had.
     """
 
     intent: ClassVar[str] = "PROCESS_INSTANCE:CHANGE_IF_MATCH"
@@ -25,3 +25,4 @@ class ChangeIfMatch(Command, frozen=True):
     versions: tuple[int, ...]
     change: str
     payload: msgspec.Raw
+    untaken: tuple[int, ...] = ()

@@ -68,6 +68,8 @@ class InstanceMigrated(Event, frozen=True):
     ids: dict[str, str]
     labels: dict[str, str | None] = {}
     interrupting: dict[str, bool] = {}
+    former: tuple[int, str] | None = None
+    """Key and process id of the definition before; None in events of older versions."""
 
 
 class ChannelSubscriptionMoved(Event, frozen=True):

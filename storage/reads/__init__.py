@@ -1,5 +1,5 @@
 """Reads that are no searches, one statement each, and the figures of the database.
 
-Entry: `single_reads`, `figures`.
-Imports: access, cluster, postgres, retention, schema.
+Entry: `single_reads`, `latest_changes`, `figures`.
+Imports: core, access, cluster, postgres, retention, schema, state.
 """

@@ -87,8 +87,9 @@ BATCHES = {
     "POST /v2/process-instances/{processInstanceKey}/deletion",
     "POST /v2/process-definitions/{processDefinitionKey}/instance-suspension",
     "POST /v2/process-definitions/{processDefinitionKey}/instance-resumption",
+    "POST /v2/process-instances/{processInstanceKey}/undo",
 }
-"""They append no command: tests/api/access/test_batches.py, tests/api/routes/test_deletion.py."""
+"""They read the database first: tests/api/access/test_batches.py, tests/api/routes/test_deletion.py, test_undos.py."""
 FORM = "POST /v2/resources/{formKey}/deletion"
 """The route for resources, with the key of a form."""
 READING = re.compile(r"/(search|statistics/[a-z-]+|migration-plan)$")

@@ -97,6 +97,8 @@ dow  POST   /v2/process-instances/{processInstanceKey}/business-id-assignment
 do   POST   /v2/process-instances/{processInstanceKey}/deletion
 do   POST   /v2/process-instances/{processInstanceKey}/modification
 dow  POST   /v2/process-instances/{processInstanceKey}/migration
+dow  POST   /v2/process-instances/{processInstanceKey}/undo
+dovw GET    /v2/process-instances/{processInstanceKey}/undo
 do   POST   /v2/erasures
 do   POST   /v2/process-instances/cancellation
 do   POST   /v2/process-instances/deletion
@@ -358,6 +360,7 @@ OTHER_TENANT = {
         "POST /v2/process-definitions/{processDefinitionKey}/migration-plan",
     },
     "own tests of batches": test_batches.ROUTES,
+    "own tests of undo": {"POST /v2/process-instances/{processInstanceKey}/undo"},
     "own tests of deletions": {
         "POST /v2/process-instances/{processInstanceKey}/deletion",
         "POST /v2/decision-instances/{decisionEvaluationKey}/deletion",

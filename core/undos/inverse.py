@@ -1,0 +1,172 @@
+"""The inverse of an operation, from its events. It is exact: what is alive is as before, under the same keys.
+
+Whatever it cannot restore makes it refuse: jobs, timers and subscriptions that are closed, variables, elements that
+have ended. What an operation began ends as terminated, and stays in the history.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from enum import StrEnum
+from typing import NamedTuple
+
+from vivero.core.bpmn.elements.ad_hoc import INNER_TYPE
+from vivero.core.records.base import Command, Event
+from vivero.core.records.instances import (
+    ElementActivated,
+    ElementActivating,
+    IncidentRaised,
+    VariableSet,
+)
+from vivero.core.records.jobs import JobCreated
+from vivero.core.records.messages import SubscriptionOpened
+from vivero.core.records.migrations import InstanceMigrated, MigrateInstance
+from vivero.core.records.modifications import InstanceModified, ModifyInstance, TerminateInstruction
+from vivero.core.records.suspensions import InstanceResumed, InstanceSuspended, ResumeInstance, SuspendInstance
+from vivero.core.records.timers import TimerScheduled
+from vivero.core.records.user_tasks import UserTaskCreated
+
+
+class Operation(StrEnum):
+    """The operations that can be undone, by their names in the audit log."""
+
+    MODIFY = "MODIFY"
+    MIGRATE = "MIGRATE"
+    SUSPEND = "SUSPEND"
+    RESUME = "RESUME"
+
+
+class Undo(NamedTuple):
+    """The command that takes the operation back. `untaken`: jobs that no worker may have got meanwhile."""
+
+    command: Command
+    untaken: tuple[int, ...] = ()
+
+
+class Surroundings(NamedTuple):
+    """What the tree has beside the events of the operation."""
+
+    live: frozenset[int]
+    """The process instances that have not ended, except those in loops that are loaded in pages."""
+    suspended: frozenset[int]
+    """Those of them that are suspended."""
+    jobs: tuple[int, ...]
+    """The open jobs of the process instance."""
+    earlier: Sequence[Event]
+    """Events before those of the operation, the latest last. The oldest may be missing."""
+
+
+class NotExact(Exception):
+    """The operation cannot be undone exactly. The message says why, as it follows after "because"."""
+
+
+def operation_of(events: Sequence[Event], key: int) -> Operation | None:
+    """The operation on the process instance of which these are all events; None: it was another command."""
+    found = next((OPERATIONS[type(event)] for event in events[:1] if type(event) in OPERATIONS), None)
+    return found if found is not None and getattr(events[0], "key", None) == key else None
+
+
+OPERATIONS: dict[type[Event], Operation] = {
+    InstanceModified: Operation.MODIFY,
+    InstanceMigrated: Operation.MIGRATE,
+    InstanceSuspended: Operation.SUSPEND,
+    InstanceResumed: Operation.RESUME,
+}
+
+
+def inverse_of(operation: Operation, events: Sequence[Event], key: int, around: Surroundings) -> Undo:
+    """The undo of the operation with these events. Raises NotExact."""
+    return _INVERSE[operation](events, key, around)
+
+
+# ---- suspension and resumption
+
+
+def _of_suspension(events: Sequence[Event], key: int, around: Surroundings) -> Undo:
+    suspended = _all_of(InstanceSuspended, events)
+    if len(suspended) > 1 and suspended != around.suspended:
+        raise NotExact("other process instances of the tree were suspended before, and would be resumed, too")
+    return Undo(ResumeInstance(key, len(suspended) > 1))
+
+
+def _of_resumption(events: Sequence[Event], key: int, around: Surroundings) -> Undo:
+    if any(isinstance(event, InstanceResumed) and event.items for event in events):
+        raise NotExact("work that had waited for the resumption has been done")
+    resumed = _all_of(InstanceResumed, events)
+    if len(resumed) > 1 and resumed != around.live:
+        raise NotExact("other process instances of the tree were not suspended, and would be suspended, too")
+    before = [one for one in around.earlier if isinstance(one, InstanceSuspended) and one.key == key]
+    if not before:
+        raise NotExact("the log does not show the reason of the suspension any more")
+    return Undo(SuspendInstance(key, len(resumed) > 1, before[-1].reason), around.jobs)
+
+
+def _all_of(kind: type[InstanceSuspended] | type[InstanceResumed], events: Sequence[Event]) -> frozenset[int]:
+    """The process instances of the events, all of which must be of this kind."""
+    for event in events:
+        if not isinstance(event, kind):
+            raise NotExact(_more(event))
+    return frozenset(event.key for event in events if isinstance(event, kind))
+
+
+# ---- migration
+
+
+def _of_migration(events: Sequence[Event], key: int, around: Surroundings) -> Undo:
+    first, *others = events
+    assert isinstance(first, InstanceMigrated), "the first event names the operation"
+    for event in others:
+        if isinstance(event, InstanceMigrated):
+            raise NotExact("it has migrated called process instances, too")
+        if type(event) not in (SubscriptionOpened, TimerScheduled):
+            raise NotExact(_more(event))
+    if first.former is None:
+        raise NotExact("an older version of Vivero has done it, which did not record the former definition")
+    former_key, former_id = first.former
+    back = {after: before for before, after in first.ids.items()}
+    if len(back) < len(first.ids):
+        raise NotExact("it has mapped several elements to the same one")
+    mappings = tuple((after, before) for after, before in back.items() if before != former_id)
+    return Undo(MigrateInstance(key, former_key, mappings), around.jobs)
+
+
+# ---- modification
+
+
+def _of_modification(events: Sequence[Event], key: int, around: Surroundings) -> Undo:
+    first, *others = events
+    assert isinstance(first, InstanceModified), "the first event names the operation"
+    if first.terminated:
+        raise NotExact("it has terminated elements, whose jobs and waits are closed")
+    begun = {event.key: event for event in others if isinstance(event, ElementActivating)}
+    if not begun:
+        raise NotExact("it has begun nothing")
+    for event in others:
+        if type(event) not in _BEGINS:
+            raise NotExact(_more(event))
+        if isinstance(event, VariableSet) and event.scope not in begun:
+            raise NotExact(f"it has set the variable '{event.name}'")
+        if isinstance(event, ElementActivating) and event.type == INNER_TYPE:
+            raise NotExact("it has begun activities of an ad-hoc sub-process")
+    outermost = [one for one in begun.values() if one.scope not in begun]
+    jobs = tuple(event.key for event in others if isinstance(event, JobCreated))
+    return Undo(ModifyInstance(key, (), tuple(TerminateInstruction(key=one.key) for one in outermost)), jobs)
+
+
+_BEGINS = (
+    *(ElementActivating, ElementActivated, JobCreated, UserTaskCreated, TimerScheduled, SubscriptionOpened),
+    *(IncidentRaised, VariableSet),
+)
+"""Events of elements that have begun, and wait."""
+
+
+def _more(event: Event) -> str:
+    return f"it has led to more than can be taken back: {type(event).__name__}"
+
+
+_INVERSE = {
+    Operation.MODIFY: _of_modification,
+    Operation.MIGRATE: _of_migration,
+    Operation.SUSPEND: _of_suspension,
+    Operation.RESUME: _of_resumption,
+}

@@ -1,0 +1,67 @@
+"""The latest change of an instance tree, and what its undo depends on. All reads see the same moment."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Any, NamedTuple
+
+from vivero.core.records.base import Event
+from vivero.core.records.codec import decode_events
+from vivero.core.undos.inverse import Surroundings
+from vivero.storage.access.tenants import Tenants, TenantStatements
+from vivero.storage.postgres.driver import Connection
+from vivero.storage.postgres.sql_files import beside
+from vivero.storage.state.snapshots import ONE_MOMENT
+
+_sql = beside(__file__)
+_of_tenants = TenantStatements(__file__)
+
+LATEST_ROWS = 100
+"""Rows of the event log that the latest command may have: it and its follow-ups, and quanta of deferred work."""
+EARLIER_ROWS = 50
+"""Rows of the event log before it."""
+MOST_OPEN = 10_000
+"""Open jobs of an instance, and running instances of a tree."""
+
+
+class LatestChange(NamedTuple):
+    """The events of the latest command that changed a tree, and what is there now. `version`: of the tree.
+
+    `is_whole`: there is nothing beyond the limits. Otherwise the rest is missing.
+    """
+
+    version: int
+    events: Sequence[Event]
+    around: Surroundings
+    is_whole: bool
+
+
+async def latest_change(connection: Connection, key: int, tenants: Tenants = None) -> LatestChange | None:
+    """The latest change of the tree of a process instance; None if these tenants have no such running instance."""
+    async with connection.transaction(ONE_MOMENT):
+        found = (await _of_tenants.execute(connection, "tree", tenants, key)).rows
+        if not found:
+            return None
+        root, version = found[0]
+        latest = (await connection.execute(_sql["latest"], (root, LATEST_ROWS + 1))).rows
+        earlier = (await connection.execute(_sql["earlier"], (root, EARLIER_ROWS))).rows
+        instances = (await connection.execute(_sql["instances"], (root, MOST_OPEN + 1))).rows
+        jobs = (await connection.execute(_sql["jobs"], (key, MOST_OPEN + 1))).rows
+    around = Surroundings(
+        frozenset(one for one, _ in instances),
+        frozenset(one for one, is_suspended in instances if is_suspended),
+        tuple(job for (job,) in jobs),
+        _events(reversed(earlier)),
+    )
+    is_whole = len(latest) <= LATEST_ROWS and max(len(instances), len(jobs)) <= MOST_OPEN
+    return LatestChange(version, _events(latest), around, is_whole)
+
+
+def _events(rows: Iterable[tuple[Any, ...]]) -> list[Event]:
+    return [event for events, format in rows for event in decode_events(events, format)]
+
+
+async def taken_job(connection: Connection, jobs: Sequence[int]) -> int | None:
+    """The first of these jobs that a worker has, or has had."""
+    rows = (await connection.execute(_sql["taken"], (list(jobs),))).rows if jobs else []
+    return rows[0][0] if rows else None

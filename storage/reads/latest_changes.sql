@@ -1,0 +1,34 @@
+-- name: tree
+-- By primary key: the root of a process instance, and the version of its tree. An ended instance has nothing to undo.
+SELECT i.root_key, root.version
+FROM process_instances i JOIN process_instances root ON root.process_instance_key = i.root_key
+WHERE i.process_instance_key = $1 AND i.ended_at IS NULL
+    -- only tenants: AND i.tenant_id = ANY ($2::text[]);
+
+-- name: latest
+-- The rows of the latest position that changed a tree, by the index on root_key. Counting stops at $2 rows.
+SELECT coalesce(events, large_events)::json, version FROM event_log
+WHERE root_key = $1
+    AND position = (SELECT position FROM event_log WHERE root_key = $1 ORDER BY position DESC, seq DESC LIMIT 1)
+ORDER BY seq LIMIT $2;
+
+-- name: earlier
+-- The rows before the latest position, the latest first: few, because only the last suspension is looked for.
+SELECT coalesce(events, large_events)::json, version FROM event_log
+WHERE root_key = $1
+    AND position < (SELECT position FROM event_log WHERE root_key = $1 ORDER BY position DESC, seq DESC LIMIT 1)
+ORDER BY position DESC, seq DESC LIMIT $2;
+
+-- name: instances
+-- The running process instances that are loaded with a root, by the partial index of live rows. Operations that include called
+-- instances refuse trees with others.
+SELECT process_instance_key, suspended_at IS NOT NULL FROM process_instances
+WHERE part_key = $1 AND ended_at IS NULL LIMIT $2;
+
+-- name: jobs
+-- The open jobs of a process instance.
+SELECT job_key FROM jobs WHERE process_instance_key = $1 AND ended_at IS NULL ORDER BY job_key LIMIT $2;
+
+-- name: taken
+-- The first of these jobs that a worker has, or has had: a lease stays visible after its end.
+SELECT job_key FROM jobs WHERE job_key = ANY ($1::bigint[]) AND lease_token IS NOT NULL ORDER BY job_key LIMIT 1;

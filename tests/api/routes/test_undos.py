@@ -1,0 +1,140 @@
+"""Undo over HTTP: the offer, the command that takes the operation back, and refusals."""
+
+import pytest
+
+from tests.api.changed_services import changed
+from tests.api.conftest import KEY, Client
+from vivero.api import app as api_app
+from vivero.api.callers.caller import Caller
+from vivero.api.callers.permissions import ALL_RIGHTS, rights
+from vivero.core.commands.conditional_change import change_of
+from vivero.core.records.conditional_changes import ChangeIfMatch
+from vivero.core.records.effects import Rejection, RejectionCode
+from vivero.core.records.instances import ElementCompleted, VariableSet
+from vivero.core.records.migrations import InstanceMigrated, MigrateInstance
+from vivero.core.records.suspensions import InstanceResumed, InstanceSuspended, ResumeInstance, SuspendInstance
+from vivero.storage.access.identities import Grant
+
+PATH = f"/v2/process-instances/{KEY}/undo"
+MIGRATED = InstanceMigrated(KEY, 9, "order", 2, None, None, {"a": "b", "order": "order"}, former=(8, "order"))
+
+
+async def test_a_suspension_is_taken_back_at_its_version(happened, reader, engine):
+    happened(1, ElementCompleted(KEY + 1))
+    happened(2, InstanceSuspended(KEY, "prices"))
+    answer = await reader("GET", PATH)
+    assert answer.json == {"offered": True, "operation": "SUSPEND", "version": 1, "reason": None}
+    assert answer.headers[b"etag"] == b'"1"'
+    assert (await reader("POST", PATH, {"operationReference": 3})).status == 204
+    assert isinstance(engine.command, ChangeIfMatch)
+    assert (engine.command.key, engine.command.versions, engine.command.untaken) == (KEY, (1,), ())
+    assert change_of(engine.command) == ResumeInstance(KEY)
+
+
+async def test_a_resumption_is_taken_back_with_its_reason(happened, reader, engine):
+    happened(1, InstanceSuspended(KEY, "prices"))
+    happened(2, InstanceResumed(KEY))
+    assert (await reader("POST", PATH)).status == 204
+    assert change_of(engine.command) == SuspendInstance(KEY, False, "prices")
+
+
+async def test_a_migration_goes_back_unless_a_worker_has_got_a_job(happened, rows, reader, engine):
+    happened(1, MIGRATED)
+    rows.job(key=KEY + 3)
+    assert (await reader("POST", PATH)).status == 204
+    assert change_of(engine.command) == MigrateInstance(KEY, 8, (("b", "a"),))
+    assert engine.command.untaken == (KEY + 3,)
+    rows.execute("UPDATE jobs SET lease_token = gen_random_uuid()")
+    answer = await reader("GET", PATH)
+    assert answer.json == {
+        "offered": False,
+        "operation": "MIGRATE",
+        "version": 1,
+        "reason": f"a worker has got job '{KEY + 3}'",
+    }
+    answer = await reader("POST", PATH)
+    assert (answer.status, answer.problem["title"]) == (409, "INVALID_STATE")
+    assert answer.problem["detail"].endswith(f"but a worker has got job '{KEY + 3}'")
+
+
+@pytest.mark.parametrize(
+    "events", [[], [(1, ())], [(1, (InstanceSuspended(KEY),)), (2, (VariableSet(1, KEY, "a", "1"),))]]
+)
+async def test_another_change_has_no_undo(happened, reader, engine, events):
+    for position, of_command in events:
+        happened(position, *of_command)
+    answer = await reader("GET", PATH)
+    assert (answer.json["offered"], answer.json["operation"]) == (False, None)
+    assert (
+        answer.json["reason"] == "the latest change of its instance tree is not an operation on this process instance"
+    )
+    assert (await reader("POST", PATH)).status == 409
+    assert engine.appended == []
+
+
+async def test_quanta_of_the_same_command_count(happened, reader):
+    happened(1, InstanceSuspended(KEY))
+    happened(1, ElementCompleted(KEY + 1), seq=1)
+    answer = await reader("GET", PATH)
+    assert (answer.json["operation"], answer.json["offered"]) == ("SUSPEND", False)
+    assert answer.json["reason"] == "it has led to more than can be taken back: ElementCompleted"
+
+
+async def test_requests_that_are_wrong(happened, rows, reader, engine):
+    happened(1, InstanceSuspended(KEY))
+    assert (await reader("POST", PATH, {"operationReference": -1})).status == 400
+    assert (await reader("POST", PATH, headers=[(b"if-match", b'"7"')])).status == 412
+    for method in ("GET", "POST"):
+        assert (await reader(method, PATH.replace(str(KEY), str(KEY + 77)))).status == 404
+    assert engine.appended == []
+    engine.rejection = Rejection(RejectionCode.PRECONDITION_FAILED, "late")
+    answer = await reader("POST", PATH)
+    assert (answer.status, answer.problem["title"]) == (409, "INVALID_STATE")
+    assert "something else has happened since" in answer.problem["detail"]
+    rows.execute("UPDATE process_instances SET ended_at = now()")
+    assert (await reader("GET", PATH)).status == 404
+
+
+class _As:
+    def __init__(self, grants=None, tenants=None) -> None:
+        allowed = ALL_RIGHTS if grants is None else rights((), grants)
+        self._caller = Caller("USER", "ann", allowed, tenants=tenants)
+
+    async def authenticate(self, _headers, _address):
+        return self._caller
+
+
+@pytest.mark.parametrize(
+    ("action", "status"),
+    [("SUSPEND_PROCESS_INSTANCE", 204), ("MODIFY_PROCESS_INSTANCE", 403), ("READ_PROCESS_INSTANCE", 403)],
+)
+async def test_the_permission_is_that_of_the_operation(happened, stored, action, status):
+    happened(1, InstanceSuspended(KEY))
+    access = _As([Grant("PROCESS_DEFINITION", "order", (action,))])
+    client = Client(api_app.build(changed(stored, access=access)))
+    assert (await client("POST", PATH)).status == status
+
+
+@pytest.mark.parametrize(("processes", "status"), [(("order", "former"), 204), (("order",), 403)])
+async def test_a_migration_goes_back_to_a_process_that_the_caller_may_update(happened, rows, stored, processes, status):
+    happened(1, MIGRATED)
+    rows.definition(8, process_id="former")
+    access = _As([Grant("PROCESS_DEFINITION", id, ("UPDATE_PROCESS_INSTANCE",)) for id in processes])
+    client = Client(api_app.build(changed(stored, access=access)))
+    assert (await client("POST", PATH)).status == status
+
+
+async def test_the_audit_log_has_the_operation_that_is_done(happened, stored, engine):
+    happened(1, InstanceSuspended(KEY))
+    client = Client(api_app.build(changed(stored, access=_As())))
+    assert (await client("POST", PATH)).status == 204
+    assert b'"operation":"RESUME"' in engine.appended[0].audit.encode()
+
+
+async def test_another_tenant_knows_no_such_instance(happened, rows, stored):
+    happened(1, InstanceSuspended(KEY))
+    access = _As(tenants=frozenset(["b"]))
+    services = changed(stored, access=access, multi_tenancy=True, readers=stored.reads.pool)
+    client = Client(api_app.build(services))
+    for method in ("GET", "POST"):
+        assert (await client(method, PATH)).status == 404
