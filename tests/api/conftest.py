@@ -4,12 +4,15 @@ import json
 from contextlib import asynccontextmanager
 from types import SimpleNamespace
 
+import httpx
 import msgspec
 import psycopg
 import pytest
 import trio
 
 from tests.api.changed_services import changed
+from tests.api.official import sdk
+from tests.eventually import eventually
 from vivero.api import app as api_app
 from vivero.api.activation.long_polls import LongPolls
 from vivero.api.admission.command_routing import CommandRouting
@@ -435,3 +438,50 @@ def make_client(services):
         return Client(api_app.build(changed(services, **changes)))
 
     return make
+
+
+@pytest.fixture
+async def program_address(rows, database, nursery):
+    """The URL of a whole program, whose database is this test's."""
+    # imported late: few tests need a whole program
+    from vivero.api.http1.listeners import open_listeners
+    from vivero.api.serving.server import Endpoint
+    from vivero.config.sections import Config
+    from vivero.node import tree
+
+    listeners = await open_listeners("127.0.0.1", 0)
+    port = listeners[0].socket.getsockname()[1]
+    stop = trio.Event()
+    done = trio.Event()
+
+    async def run():
+        await tree.run(Config(), database, "node", Endpoint(listeners), stop)
+        done.set()
+
+    nursery.start_soon(run)
+    async with httpx.AsyncClient(timeout=60) as client:
+        status = f"http://127.0.0.1:{port}/v2/status"
+        await eventually(lambda: client.get(status), accept=lambda answer: answer.status_code == 204)
+    yield f"http://127.0.0.1:{port}"
+    stop.set()
+    with trio.fail_after(20):
+        await done.wait()
+    for listener in listeners:
+        await listener.aclose()
+
+
+@pytest.fixture
+def in_thread(program_address, monkeypatch):
+    """Calls a function with a blocking official client of a whole program, in a thread."""
+    monkeypatch.setenv("CAMUNDA_REST_ADDRESS", program_address)
+    monkeypatch.setenv("CAMUNDA_SDK_LOG_LEVEL", "error")
+
+    async def call(function):
+        def run():
+            with sdk.CamundaClient() as client:
+                return function(client)
+
+        with trio.fail_after(60):
+            return await trio.to_thread.run_sync(run, abandon_on_cancel=True)
+
+    return call

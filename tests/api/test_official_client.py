@@ -10,61 +10,14 @@ from datetime import UTC, datetime, timedelta
 from functools import partial
 from pathlib import Path
 
-import httpx
 import pytest
 import trio
 
 from tests.api.official import models, sdk
-from tests.eventually import eventually
-from vivero.api.http1.listeners import open_listeners
-from vivero.api.serving.server import Endpoint
-from vivero.config.sections import Config
-from vivero.node import tree
 
 MODELS = Path(__file__).parents[1] / "models"
 AGENT = Path(__file__).parents[2] / "examples" / "agent" / "support.bpmn"
 CLAIM = Path(__file__).parents[2] / "examples" / "claim"
-
-
-@pytest.fixture
-async def address(rows, database, nursery):
-    """The URL of a whole program, whose database is this test's."""
-    listeners = await open_listeners("127.0.0.1", 0)
-    port = listeners[0].socket.getsockname()[1]
-    stop = trio.Event()
-    done = trio.Event()
-
-    async def run():
-        await tree.run(Config(), database, "node", Endpoint(listeners), stop)
-        done.set()
-
-    nursery.start_soon(run)
-    async with httpx.AsyncClient(timeout=60) as client:
-        status = f"http://127.0.0.1:{port}/v2/status"
-        await eventually(lambda: client.get(status), accept=lambda answer: answer.status_code == 204)
-    yield f"http://127.0.0.1:{port}"
-    stop.set()
-    with trio.fail_after(20):
-        await done.wait()
-    for listener in listeners:
-        await listener.aclose()
-
-
-@pytest.fixture
-def in_thread(address, monkeypatch):
-    """Calls a function with a blocking client, in a thread."""
-    monkeypatch.setenv("CAMUNDA_REST_ADDRESS", address)
-    monkeypatch.setenv("CAMUNDA_SDK_LOG_LEVEL", "error")
-
-    async def call(function):
-        def run():
-            with sdk.CamundaClient() as client:
-                return function(client)
-
-        with trio.fail_after(60):
-            return await trio.to_thread.run_sync(run, abandon_on_cancel=True)
-
-    return call
 
 
 def deploy(client, *names):
@@ -282,7 +235,7 @@ async def test_an_expression(in_thread):
     await in_thread(use)
 
 
-async def test_an_instance_is_awaited_while_a_worker_works(in_thread, address):
+async def test_an_instance_is_awaited_while_a_worker_works(in_thread, program_address):
     """A job worker with the client's own settings, but for its pause of a second between two polls."""
 
     async def use():
