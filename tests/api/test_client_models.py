@@ -25,7 +25,7 @@ def everything(rows):
     rows.incident()
 
 
-OURS = {"IncidentResult": {"causeHashCode"}}
+OURS = {"IncidentResult": {"causeHashCode"}, "ProcessInstanceResult": {"suspensionReason"}}
 """Fields that only Vivero has (docs/rest-api.md). Clients keep them aside."""
 
 
