@@ -63,6 +63,10 @@ CLI_COMMANDS: Mapping[str, Mapping[str, tuple[str, str]]] = {
             "processes.migrations:migrate_instance",
             "Migrate running instances to another definition: by key, or all of one.",
         ),
+        "assign-business-id": (
+            "processes.business_ids:assign_business_id",
+            "Give a business id to a running process instance.",
+        ),
         "resolve": ("processes.changes:resolve", "Resolve incidents: by key, or all that match."),
         "delete": ("processes.deletion:delete", "Delete ended process instances: by key, or all that match."),
         "delete-evaluations": (

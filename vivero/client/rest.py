@@ -102,6 +102,10 @@ class Client:
             options["json"] = body
         return answer_of(await self._send(method, path, **options))
 
+    async def get(self, path: str) -> Document:
+        """The document at a path. Raises ApiError, Unreachable."""
+        return (await self.request("GET", path)).document
+
     async def _send(self, method: str, path: str, **options: Any) -> httpx.Response:
         """Raises Unreachable."""
         try:
@@ -145,7 +149,7 @@ class Client:
     async def processes(self) -> Document:
         """The processes of the program whose admin port is this client's address, healthy or not."""
         try:
-            return await self._get("/status")
+            return await self.get("/status")
         except ApiError as error:
             if error.status == 503 and "processes" in error.members:
                 return error.members
@@ -153,19 +157,19 @@ class Client:
 
     async def topology(self) -> Document:
         """The nodes, their partitions and versions."""
-        return await self._get("/v2/topology")
+        return await self.get("/v2/topology")
 
     async def nodes(self) -> Document:
         """All nodes of the cluster, and the partitions that they lead."""
-        return await self._get("/cluster/nodes")
+        return await self.get("/cluster/nodes")
 
     async def figures(self) -> Document:
         """Figures of the whole database: backlog, what runs and waits, the size. Those that took too long are null."""
-        return await self._get("/cluster/figures")
+        return await self.get("/cluster/figures")
 
     async def node_status(self) -> Document:
         """The health of the node that answers, what the machine gives it, and figures of its tasks and partitions."""
-        return await self._get("/cluster/status")
+        return await self.get("/cluster/status")
 
     async def set_draining(self, node: str, draining: bool) -> None:
         """Make a node hand its partitions over, or take that back."""
@@ -176,73 +180,9 @@ class Client:
         path = f"/cluster/nodes/{path_part(node)}/log-levels"
         await (self.request("PUT", path, {"levels": dict(levels)}) if levels else self.request("DELETE", path))
 
-    # -------------------------------------------------------------------------------------------- background jobs
-
-    async def add_background_job(
-        self,
-        type: str,
-        payload: Any = None,
-        execute_at: str | None = None,
-        unique_key: str | None = None,
-        allow_unknown_type: bool = False,
-    ) -> Document:
-        """Add an execution of a type of background job; its id. An unknown type is refused unless it is allowed."""
-        body = {"type": type, "payload": payload, "executeAt": execute_at, "uniqueKey": unique_key}
-        if allow_unknown_type:
-            body["allowUnknownType"] = True
-        return (await self.request("POST", "/background-jobs", body)).document
-
-    async def background_jobs(self, filter: Mapping[str, Any], first: int = 0, limit: int = 100) -> Document:
-        """Executions that have not succeeded, the one that is due last first."""
-        body = {"filter": filter, "page": {"from": first, "limit": limit}}
-        return (await self.request("POST", "/background-jobs/search", body)).document
-
-    async def background_job(self, id: str) -> Document:
-        """One execution."""
-        return await self._get(f"/background-jobs/{path_part(id)}")
-
-    async def change_background_job(self, id: str, action: str) -> None:
-        """`run`, `retry`, `cancel` or `delete` an execution."""
-        path = f"/background-jobs/{path_part(id)}"
-        await (self.request("DELETE", path) if action == "delete" else self.request("POST", f"{path}/{action}"))
-
-    async def delete_background_jobs(self, filter: Mapping[str, Any]) -> Document:
-        """Delete some executions that match; how many, and whether more match."""
-        return (await self.request("POST", "/background-jobs/deletion", {"filter": filter})).document
-
-    async def background_job_types(self) -> Document:
-        """The types that have executions, are paused, or are known to a node."""
-        return await self._get("/background-job-types")
-
-    async def background_job_consumers(self) -> Document:
-        """How far each consumer of events is in each partition."""
-        return await self._get("/background-job-consumers")
-
-    async def pause_background_jobs(self, type: str, paused: bool) -> None:
-        """Begin no runs of a type on any node, or do so again."""
-        await self.request("PUT" if paused else "DELETE", f"/background-job-types/{path_part(type)}/pause")
-
-    async def drop_background_job_consumer(self, type: str) -> None:
-        """Forget a consumer of events that no node runs any more."""
-        await self.request("DELETE", f"/background-job-consumers/{path_part(type)}")
-
-    async def deliveries(self, state: str | None = None, limit: int = 100) -> Document:
-        """Deliveries of the outbox webhook that wait or are dead letters."""
-        body = {"filter": {"state": state}, "page": {"limit": limit}}
-        return (await self.request("POST", "/outbox/search", body)).document
-
-    async def delivery(self, id: str) -> Document:
-        """One delivery, with its document."""
-        return await self._get(f"/outbox/{path_part(id)}")
-
-    async def change_delivery(self, id: str, action: str) -> None:
-        """`retry` or `drop` a dead letter."""
-        path = f"/outbox/{path_part(id)}"
-        await (self.request("DELETE", path) if action == "drop" else self.request("POST", f"{path}/retry"))
-
     async def command(self, position: int) -> Document:
         """The command at a position of the log, with its outcome and events."""
-        return await self._get(f"/v2/commands/{position}")
+        return await self.get(f"/v2/commands/{position}")
 
     # ------------------------------------------------------------------------------------------------- processes
 
@@ -298,6 +238,26 @@ class Client:
         """End an instance and everything in it."""
         return await self.request("POST", f"/v2/process-instances/{path_part(instance_key)}/cancellation", {})
 
+    async def modify(self, instance_key: str, instructions: Mapping[str, Any]) -> Answer:
+        """Activate, move and terminate elements of an instance. `instructions`: the lists as requests name them."""
+        path = f"/v2/process-instances/{path_part(instance_key)}/modification"
+        return await self.request("POST", path, dict(instructions))
+
+    async def suspend(self, instance_key: str, reason: str | None = None, include_called: bool = False) -> Answer:
+        """Stop an instance where it is; `include_called`: with those that it has called."""
+        body = {"includeCalled": include_called} | ({"reason": reason} if reason else {})
+        return await self.request("POST", f"/v2/process-instances/{path_part(instance_key)}/suspension", body)
+
+    async def resume(self, instance_key: str, include_called: bool = False) -> Answer:
+        """Let a suspended instance go on; `include_called`: with suspended ones that it has called."""
+        body = {"includeCalled": include_called}
+        return await self.request("POST", f"/v2/process-instances/{path_part(instance_key)}/resumption", body)
+
+    async def assign_business_id(self, instance_key: str, business_id: str) -> Answer:
+        """Give a business id to an instance that has none."""
+        path = f"/v2/process-instances/{path_part(instance_key)}/business-id-assignment"
+        return await self.request("POST", path, {"businessId": business_id})
+
     async def migrate(self, instance_key: str, plan: Document) -> Answer:
         """Let an instance continue by another definition: the body of the request."""
         return await self.request("POST", f"/v2/process-instances/{path_part(instance_key)}/migration", plan)
@@ -310,7 +270,7 @@ class Client:
 
     async def instance(self, key: str) -> Document:
         """The process instance with a key."""
-        return await self._get(f"/v2/process-instances/{path_part(key)}")
+        return await self.get(f"/v2/process-instances/{path_part(key)}")
 
     async def set_variables(self, scope_key: str, variables: Mapping[str, Any]) -> Answer:
         """Set variables in the scope of a process instance or an element instance."""
@@ -334,7 +294,7 @@ class Client:
 
     async def batch_operation(self, key: str) -> Document:
         """The state and the counts of a batch operation."""
-        return await self._get(f"/v2/batch-operations/{path_part(key)}")
+        return await self.get(f"/v2/batch-operations/{path_part(key)}")
 
     async def change_batch_operation(self, key: str, action: str) -> None:
         """The `suspension`, `resumption` or `cancellation` of a batch operation."""
@@ -386,7 +346,7 @@ class Client:
 
     async def incident(self, key: str) -> Document:
         """The incident with a key."""
-        return await self._get(f"/v2/incidents/{path_part(key)}")
+        return await self.get(f"/v2/incidents/{path_part(key)}")
 
     async def resolve(self, incident_key: str) -> Answer:
         """Resolve an incident: the server retries the failed step."""
@@ -460,9 +420,6 @@ class Client:
         """Give an activated job back: its lease ends, and others can activate it."""
         body = {"changeset": {"timeout": 1}, "jobLeaseToken": job["jobLeaseToken"]}
         return await self.request("PATCH", f"/v2/jobs/{job['jobKey']}", body)
-
-    async def _get(self, path: str) -> Document:
-        return (await self.request("GET", path)).document
 
 
 def _objects(items: Any) -> list[Document]:

@@ -1,6 +1,7 @@
 """`vivero background`: what the lists print."""
 
 import json
+from types import SimpleNamespace
 
 import pytest
 import trio
@@ -59,36 +60,42 @@ def test_consumers_are_listed_with_what_they_are_behind(run):
 
 
 class Recording:
-    """A client that notes what it is asked for."""
+    """A client that notes its requests. More than one deletion is needed."""
 
     def __init__(self) -> None:
         self.asked = []
 
-    async def add_background_job(self, *arguments):
-        self.asked.append(arguments)
-        return {"id": "0198"}
+    async def request(self, method, path, body=None):
+        self.asked.append((method, path.removeprefix("/background-jobs"), body))
+        deleted = {"deleted": 500, "more": True} if len(self.asked) == 1 else {"deleted": 1, "more": False}
+        return SimpleNamespace(document={"id": "0198"} if path == "/background-jobs" else deleted)
 
-    async def change_background_job(self, *arguments):
-        self.asked.append(arguments)
 
-    async def delete_background_jobs(self, *arguments):
-        self.asked.append(arguments)
-        return {"deleted": 500, "more": True} if len(self.asked) == 1 else {"deleted": 1, "more": False}
+MAIL = {"type": "mail", "payload": None, "executeAt": None, "uniqueKey": None}
+OLD = {"filter": {"type": "mail", "failedBefore": "2026-01-01T00:00:00Z"}}
 
 
 @pytest.mark.parametrize(
     ("arguments", "asked", "said"),
     [
-        (("add", "mail", "--key", "ann"), [("mail", None, None, "ann", False)], "0198\n"),
-        (("add", "mail", "--allow-unknown"), [("mail", None, None, None, True)], "0198\n"),
-        (("delete", "a"), [("a", "delete")], "deleted a\n"),
+        (("add", "mail", "--key", "ann"), [("POST", "", MAIL | {"uniqueKey": "ann"})], "0198\n"),
+        (("add", "mail", "--allow-unknown"), [("POST", "", MAIL | {"allowUnknownType": True})], "0198\n"),
+        (("delete", "a"), [("DELETE", "/a", None)], "deleted a\n"),
         (
             ("delete", "--all", "--type", "mail", "--failed-before", "2026-01-01T00:00:00Z"),
-            2 * [({"type": "mail", "failedBefore": "2026-01-01T00:00:00Z"},)],
+            2 * [("POST", "/deletion", OLD)],
             "deleted 501 executions\n",
         ),
-        (("delete", "--all", "--state", "failed", "--json"), 2 * [({"state": "failed"},)], '{"deleted": 501}\n'),
-        (("cancel", "a", "b"), [("a", "cancel"), ("b", "cancel")], "cancelled a\ncancelled b\n"),
+        (
+            ("delete", "--all", "--state", "failed", "--json"),
+            2 * [("POST", "/deletion", {"filter": {"state": "failed"}})],
+            '{"deleted": 501}\n',
+        ),
+        (
+            ("cancel", "a", "b"),
+            [("POST", "/a/cancel", None), ("POST", "/b/cancel", None)],
+            "cancelled a\ncancelled b\n",
+        ),
     ],
 )
 def test_unique_executions_are_added_and_runs_are_cancelled(monkeypatch, arguments, asked, said):

@@ -11,7 +11,7 @@ from vivero.cli.processes.changes import check_target
 from vivero.cli.shared.filters import Selected, of_processes, options_of
 from vivero.cli.shared.options import JSON_OBJECT, KEY, json_option, tell
 from vivero.cli.shared.server_options import address_option, talk
-from vivero.client.rest import Client, path_part
+from vivero.client.rest import Client
 
 
 @click.command()
@@ -77,7 +77,7 @@ def modify(
     }
 
     async def work(client: Client) -> None:
-        answer = await client.request("POST", f"/v2/process-instances/{path_part(key)}/modification", instructions)
+        answer = await client.modify(key, instructions)
         done = [f"activated {', '.join(activate)}"] if activate else []
         done += [f"moved {', '.join(move)}"] if move else []
         done += [f"terminated {', '.join(terminate)}"] if terminate else []

@@ -63,8 +63,7 @@ def suspend(
         return
 
     async def work(client: Client, key: str) -> None:
-        body = {"includeCalled": include_called} | ({"reason": reason} if reason else {})
-        await client.request("POST", f"/v2/process-instances/{key}/suspension", body)
+        await client.suspend(key, reason, include_called)
 
     try_each(address, keys, work, "suspended", as_json=as_json)
 
@@ -115,6 +114,6 @@ def resume(
         return
 
     async def work(client: Client, key: str) -> None:
-        await client.request("POST", f"/v2/process-instances/{key}/resumption", {"includeCalled": include_called})
+        await client.resume(key, include_called)
 
     try_each(address, keys, work, "resumed", as_json=as_json)

@@ -12,6 +12,7 @@ from vivero.cli.shared.options import json_of, json_option, say, tell
 from vivero.cli.shared.rows import print_fields, print_rows
 from vivero.cli.shared.server_options import address_option, talk
 from vivero.cli.shared.streams import is_a_person_there
+from vivero.client import background_jobs
 from vivero.client.rest import Client
 from vivero.terminal.terminal_tables import Column, field, state, time
 
@@ -48,7 +49,7 @@ def background() -> None:
 def list_(type_: str | None, state_: str | None, limit: int, address: str | None, as_json: bool) -> None:
     """List executions that wait, run or have failed. What has succeeded is gone."""
     filter = {"type": type_, "state": state_}
-    found = talk(address, lambda client: client.background_jobs(filter, limit=limit))
+    found = talk(address, lambda client: background_jobs.search(client, filter, limit=limit))
     columns: list[Column] = [
         Column("id", field("id")),
         Column("type", field("type")),
@@ -78,7 +79,7 @@ def types(address: str | None, as_json: bool) -> None:
         Column("paused", field("paused")),
         Column("nodes", field("nodes"), spare=2),
     ]
-    found = talk(address, lambda client: client.background_job_types())["items"]
+    found = talk(address, lambda client: background_jobs.types(client))["items"]
     print_rows(found, columns, as_json)
     for each in found:
         if each["pending"] and not each["nodes"] and not as_json:
@@ -97,7 +98,7 @@ def consumers(address: str | None, as_json: bool) -> None:
         Column("behind", field("behind")),
         Column("acknowledged", time("acknowledged")),
     ]
-    print_rows(talk(address, lambda client: client.background_job_consumers())["items"], columns, as_json)
+    print_rows(talk(address, lambda client: background_jobs.consumers(client))["items"], columns, as_json)
 
 
 @background.command()
@@ -112,7 +113,7 @@ def drop(keys: tuple[str, ...], address: str | None, as_json: bool) -> None:
     """
 
     async def work(client: Client, type: str) -> None:
-        await client.drop_background_job_consumer(type)
+        await background_jobs.drop_consumer(client, type)
 
     try_each(address, keys, work, "dropped", as_json=as_json)
 
@@ -123,7 +124,7 @@ def drop(keys: tuple[str, ...], address: str | None, as_json: bool) -> None:
 @json_option
 def show(id: str, address: str | None, as_json: bool) -> None:
     """Show one execution, with its error."""
-    found = talk(address, lambda client: client.background_job(id))
+    found = talk(address, lambda client: background_jobs.get(client, id))
     if as_json:
         say(found)
         return
@@ -146,7 +147,7 @@ def add(
         document = json_of(payload)
     except ValueError as error:
         raise click.BadParameter(str(error), param_hint="--payload") from error
-    added = talk(address, lambda client: client.add_background_job(type_, document, at, key, allow_unknown))
+    added = talk(address, lambda client: background_jobs.add(client, type_, document, at, key, allow_unknown))
     if as_json:
         say(added)
     else:
@@ -155,7 +156,7 @@ def add(
 
 def _change(keys: tuple[str, ...], address: str | None, action: str, done: str, as_json: bool) -> None:
     async def work(client: Client, id: str) -> None:
-        await client.change_background_job(id, action)
+        await background_jobs.change(client, id, action)
 
     try_each(address, keys, work, done, as_json=as_json)
 
@@ -237,7 +238,7 @@ def _delete_all(filter: dict[str, str], yes: bool, address: str | None, as_json:
             click.confirm(f"delete all executions that match ({texts})?", abort=True, err=True)
         deleted, more = 0, True
         while more:
-            done = await client.delete_background_jobs(filter)
+            done = await background_jobs.delete(client, filter)
             deleted, more = deleted + done["deleted"], done["more"]
         tell(as_json, f"deleted {deleted} executions", deleted=deleted)
 
@@ -264,6 +265,6 @@ def resume(keys: tuple[str, ...], address: str | None, as_json: bool) -> None:
 
 def _pause(keys: tuple[str, ...], address: str | None, paused: bool, done: str, as_json: bool) -> None:
     async def work(client: Client, type: str) -> None:
-        await client.pause_background_jobs(type, paused)
+        await background_jobs.pause(client, type, paused)
 
     try_each(address, keys, work, done, as_json=as_json)

@@ -10,6 +10,7 @@ from vivero.cli.shared.groups import Group
 from vivero.cli.shared.options import json_option, say
 from vivero.cli.shared.rows import print_rows
 from vivero.cli.shared.server_options import address_option, talk
+from vivero.client import deliveries
 from vivero.client.rest import Client
 from vivero.terminal.terminal_tables import Column, field, state, time
 
@@ -40,7 +41,7 @@ def outbox() -> None:
 @json_option
 def list_(state_: str | None, limit: int, address: str | None, as_json: bool) -> None:
     """List what waits, dead letters first. What is delivered is gone."""
-    found = talk(address, lambda client: client.deliveries(state_, limit))
+    found = talk(address, lambda client: deliveries.search(client, state_, limit))
     columns: list[Column] = [
         Column("id", field("eventId")),
         Column("type", field("type")),
@@ -62,7 +63,7 @@ def list_(state_: str | None, limit: int, address: str | None, as_json: bool) ->
 @json_option
 def show(id: str, address: str | None, as_json: bool) -> None:
     """Show one delivery as JSON, with its document."""
-    say(talk(address, lambda client: client.delivery(id)))
+    say(talk(address, lambda client: deliveries.get(client, id)))
 
 
 @outbox.command()
@@ -85,6 +86,6 @@ def drop(keys: tuple[str, ...], address: str | None, as_json: bool) -> None:
 
 def _change(keys: tuple[str, ...], address: str | None, action: str, done: str, as_json: bool) -> None:
     async def work(client: Client, id: str) -> None:
-        await client.change_delivery(id, action)
+        await deliveries.change(client, id, action)
 
     try_each(address, keys, work, done, as_json=as_json)

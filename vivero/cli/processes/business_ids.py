@@ -1,0 +1,31 @@
+"""The command `assign-business-id`."""
+
+from __future__ import annotations
+
+import click
+
+from vivero.cli.shared.options import KEY, json_option, tell
+from vivero.cli.shared.server_options import address_option, talk
+from vivero.client.rest import Client
+
+
+@click.command()
+@click.argument("key", type=KEY)
+@click.argument("business_id", metavar="ID")
+@address_option
+@json_option
+def assign_business_id(key: str, business_id: str, address: str | None, as_json: bool) -> None:
+    """Give a business id to a running process instance that has none.
+
+    It is for good. Jobs, tasks and others that begin afterwards carry it.
+
+    \b
+    Example:
+      vivero assign-business-id 2251799813685251 order-7
+    """
+
+    async def work(client: Client) -> None:
+        answer = await client.assign_business_id(key, business_id)
+        tell(as_json, f"{key}: has the business id {business_id}", key=key, position=answer.position)
+
+    talk(address, work)
