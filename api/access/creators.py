@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
+from vivero.api.access.needs import authorise
 from vivero.api.callers.caller import Caller, caller
 from vivero.api.callers.permissions import Permission, Rights
 from vivero.engine.batch_operations.items import NEEDED
@@ -35,6 +36,13 @@ def processes(rights: Rights, type: str) -> tuple[str, ...] | None:
 
 def sorted_ids(ids: Iterable[str] | None) -> tuple[str, ...] | None:
     return None if ids is None else tuple(sorted(ids))
+
+
+def bounds_of(caller: Caller, tenants: Iterable[str] | None, type: str) -> CallerBounds:
+    """What a caller with these tenants may see and change. Raises Problem 403 for nothing."""
+    for permission in needed(type):
+        authorise(caller, permission)
+    return CallerBounds(sorted_ids(tenants), processes(caller.rights, type))
 
 
 class PresentRights:

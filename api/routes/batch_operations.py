@@ -10,9 +10,8 @@ from uuid import uuid4
 import msgspec
 
 from vivero.api.access import audit
-from vivero.api.access.creators import creator_of, needed, processes, sorted_ids
-from vivero.api.access.needs import authorise
-from vivero.api.commands import submission
+from vivero.api.access.creators import bounds_of, creator_of
+from vivero.api.commands import forecasts, submission
 from vivero.api.http.decoding import Body, Int64, check_reference, decode_optional, decoder
 from vivero.api.http.problems import Problem, not_found
 from vivero.api.http.request import Request, parse_key
@@ -20,6 +19,7 @@ from vivero.api.http.response import Response, json_response, no_content
 from vivero.api.reading import read_of
 from vivero.api.search.search_requests import getting, problem_of, searching
 from vivero.api.services import Services
+from vivero.engine.batch_operations.items import Plan
 from vivero.storage.access import audit_log
 from vivero.storage.reads import single_reads
 from vivero.storage.search import candidates
@@ -35,7 +35,6 @@ from vivero.storage.work.batch_operations import (
     OPEN_STATES,
     RESOLVE_INCIDENT,
     RESUME_PROCESS_INSTANCE,
-    CallerBounds,
     Created,
     NewOperation,
 )
@@ -76,6 +75,7 @@ class EmptyBody(Body, frozen=True):
 
 _creation_decoder, _empty_decoder = decoder(BatchCreationBody), decoder(EmptyBody)
 _encode_filter = msgspec.json.Encoder(decimal_format="number").encode
+_encode_plan = msgspec.json.Encoder().encode
 
 
 def creating(type: str, resource: str) -> Handler:
@@ -84,7 +84,7 @@ def creating(type: str, resource: str) -> Handler:
     async def create(request: Request, services: Services) -> Response:
         body = decode_optional(request, _creation_decoder, services.settings)
         check_reference(body.operation_reference)
-        return await _create(request, services, type, resource, body.filter or {})
+        return await create_or_forecast(request, services, type, resource, body.filter or {})
 
     return create
 
@@ -106,17 +106,29 @@ async def resolve_incidents_of_instance(request: Request, services: Services) ->
     )
     if root is None:
         raise not_found(PROCESS_INSTANCES.name, key)
-    return await _create(request, services, RESOLVE_INCIDENT, INCIDENTS_PATH, {"processInstanceKey": str(key)})
+    filter = {"processInstanceKey": str(key)}
+    return await create_or_forecast(request, services, RESOLVE_INCIDENT, INCIDENTS_PATH, filter)
 
 
-async def _create(
-    request: Request, services: Services, type: str, resource: str, filter: Mapping[str, Any]
+async def create_or_forecast(
+    request: Request,
+    services: Services,
+    type: str,
+    resource: str,
+    filter: Mapping[str, Any],
+    plan: Plan | None = None,
 ) -> Response:
-    return answer(await create_for(request, services, type, resource, filter), type)
+    """Create a batch for what a filter selects, or with `dryRun` forecast what would become of its items.
 
-
-def answer(key: int, type: str) -> Response:
-    """The answer to the creation of a batch."""
+    Raises Problem.
+    """
+    if request.flag("dryRun", False):
+        try:
+            return await forecasts.answer(request, services, type, resource, filter, plan)
+        except BadQuery as error:
+            raise problem_of(error) from error
+    text = None if plan is None else _encode_plan(plan).decode()
+    key = await create_for(request, services, type, resource, filter, plan=text)
     return json_response({"batchOperationKey": str(key), "batchOperationType": type})
 
 
@@ -138,7 +150,16 @@ async def create_for(
         raise problem_of(error) from error
     key, sha = await submission.idempotency_of(request, services, None) or (f" {uuid4()}", b"")
     text = _encode_filter(filter).decode()
-    new = NewOperation(type, resource, text, creator_of(request.caller), _bounds(request, type), key, sha, plan)
+    new = NewOperation(
+        type,
+        resource,
+        text,
+        creator_of(request.caller),
+        bounds_of(request.caller, request.tenants, type),
+        key,
+        sha,
+        plan,
+    )
     created = await _insert(request, services, new, is_subject)
     if not created.same_body:
         raise submission.key_was_used(None)
@@ -153,13 +174,6 @@ async def _insert(request: Request, services: Services, new: NewOperation, is_su
             kind = {"batch_operation_key": created.key, "batch_operation_type": new.type}
             await audit_log.add(connection, msgspec.structs.replace(record, **kind))
         return created
-
-
-def _bounds(request: Request, type: str) -> CallerBounds:
-    """The rights of the caller to see and change. Raises Problem 403 for nothing."""
-    for permission in needed(type):
-        authorise(request.caller, permission)
-    return CallerBounds(sorted_ids(request.tenants), processes(request.caller.rights, type))
 
 
 # -- changes of a batch

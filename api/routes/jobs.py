@@ -5,8 +5,6 @@ from __future__ import annotations
 import re
 from typing import Any
 
-import msgspec
-
 from vivero.api.commands import submission
 from vivero.api.computing.large_bodies import body_of, optional_body_of, variables_of
 from vivero.api.http.decoding import (
@@ -84,7 +82,6 @@ _completion_decoder = decoder(JobCompletionBody)
 _failure_decoder = decoder(FailureBody)
 _error_decoder = decoder(ErrorBody)
 _update_decoder, _batch_decoder = decoder(JobUpdateBody), decoder(BatchUpdateBody)
-_encode = msgspec.json.Encoder().encode
 
 
 async def complete(request: Request, services: Services) -> Response:
@@ -156,9 +153,8 @@ async def update_by_filter(request: Request, services: Services) -> Response:
     found = Violations()
     if body.filter is None:
         found.add("No filter provided")
-    plan = _encode(_plan_of(body.changeset, found)).decode()
-    key = await batch_operations.create_for(request, services, UPDATE_JOB, JOBS_PATH, body.filter or {}, plan=plan)
-    return batch_operations.answer(key, UPDATE_JOB)
+    plan = _plan_of(body.changeset, found)
+    return await batch_operations.create_or_forecast(request, services, UPDATE_JOB, JOBS_PATH, body.filter or {}, plan)
 
 
 def _plan_of(changes: JobChangeset | None, found: Violations) -> JobUpdatePlan:

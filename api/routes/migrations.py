@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections import Counter
 from typing import Any
 
-import msgspec
-
 from vivero.api.access.needs import UPDATE_INSTANCE
 from vivero.api.access.scopes import require_processes
 from vivero.api.commands.dry_runs import submit_or_try
@@ -54,7 +52,6 @@ class BatchMigrationBody(Body, frozen=True):
 
 
 _decoder, _batch_decoder = decoder(MigrationBody), decoder(BatchMigrationBody)
-_encode = msgspec.json.Encoder().encode
 
 
 async def migrate(request: Request, services: Services) -> Response:
@@ -83,10 +80,9 @@ async def migrate_by_filter(request: Request, services: Services) -> Response:
     found.check()
     plan = plan_of(body.migration_plan or MigrationPlanBody())
     await _require_definitions(request, services, plan)
-    key = await batch_operations.create_for(
-        request, services, MIGRATE_PROCESS_INSTANCE, INSTANCES_PATH, body.filter or {}, plan=_encode(plan).decode()
+    return await batch_operations.create_or_forecast(
+        request, services, MIGRATE_PROCESS_INSTANCE, INSTANCES_PATH, body.filter or {}, plan
     )
-    return batch_operations.answer(key, MIGRATE_PROCESS_INSTANCE)
 
 
 async def _require_definitions(request: Request, services: Services, plan: MigrationPlan) -> None:

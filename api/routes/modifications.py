@@ -6,8 +6,6 @@ from collections import Counter
 from collections.abc import Sequence
 from typing import Any, Literal
 
-import msgspec
-
 from vivero.api.commands.dry_runs import submit_or_try
 from vivero.api.http.decoding import (
     Body,
@@ -100,7 +98,6 @@ class BatchModificationBody(Body, frozen=True):
 
 
 _decoder, _batch_decoder = decoder(ModificationBody), decoder(BatchModificationBody)
-_encode = msgspec.json.Encoder().encode
 
 
 async def modify(request: Request, services: Services) -> Response:
@@ -118,11 +115,10 @@ async def modify_by_filter(request: Request, services: Services) -> Response:
     found = Violations()
     if body.filter is None:
         found.add("No filter provided")
-    plan = _encode(_plan_of(body.move_instructions or (), found)).decode()
-    key = await batch_operations.create_for(
-        request, services, MODIFY_PROCESS_INSTANCE, INSTANCES_PATH, body.filter or {}, plan=plan
+    plan = _plan_of(body.move_instructions or (), found)
+    return await batch_operations.create_or_forecast(
+        request, services, MODIFY_PROCESS_INSTANCE, INSTANCES_PATH, body.filter or {}, plan
     )
-    return batch_operations.answer(key, MODIFY_PROCESS_INSTANCE)
 
 
 def _plan_of(given: Sequence[BatchMoveBody], found: Violations) -> ModificationPlan:

@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-import msgspec
-
 from vivero.api.access.creators import needed
 from vivero.api.access.needs import authorise, denied
 from vivero.api.commands.dry_runs import submit_or_try
@@ -65,7 +63,6 @@ _definition_decoder, _definition_resumption_decoder = (
     decoder(DefinitionSuspensionBody),
     decoder(DefinitionResumptionBody),
 )
-_encode = msgspec.json.Encoder().encode
 
 
 async def suspend(request: Request, services: Services) -> Response:
@@ -121,17 +118,15 @@ async def resume_of_definition(request: Request, services: Services) -> Response
     check_reference(body.operation_reference)
     key = await _definition(request, services, RESUME_PROCESS_INSTANCE)
     filter = {"processDefinitionKey": str(key)}
-    batch = await batch_operations.create_for(request, services, RESUME_PROCESS_INSTANCE, INSTANCES_PATH, filter)
-    return batch_operations.answer(batch, RESUME_PROCESS_INSTANCE)
+    return await batch_operations.create_or_forecast(request, services, RESUME_PROCESS_INSTANCE, INSTANCES_PATH, filter)
 
 
 async def _suspend(request: Request, services: Services, filter: Mapping[str, Any], reason: str | None) -> Response:
     _note(request, reason)
-    plan = None if reason is None else _encode(SuspensionPlan(reason)).decode()
-    key = await batch_operations.create_for(
-        request, services, SUSPEND_PROCESS_INSTANCE, INSTANCES_PATH, filter, plan=plan
+    plan = None if reason is None else SuspensionPlan(reason)
+    return await batch_operations.create_or_forecast(
+        request, services, SUSPEND_PROCESS_INSTANCE, INSTANCES_PATH, filter, plan
     )
-    return batch_operations.answer(key, SUSPEND_PROCESS_INSTANCE)
 
 
 async def _definition(request: Request, services: Services, type: str) -> int:

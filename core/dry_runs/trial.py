@@ -32,8 +32,8 @@ class Trial:
         self.is_put_off = False
         """Whether the command waits for deferred work of the tree, and has not done anything yet."""
 
-    def run(self, command: Command, tenant: str) -> None:
-        """Run the command and the deferred work that it leaves.
+    def run(self, command: Command, tenant: str, *, to_end: bool = True) -> None:
+        """Run the command and, `to_end`, the deferred work that it leaves.
 
         Raises:
             NotLoaded: a row is missing. Add it to another copy, and try again.
@@ -41,7 +41,11 @@ class Trial:
         first = self._handle(command, tenant)
         self.rejection = first.rejection
         self.is_put_off = first.rejection is None and any(one.again for one in self._sent())
-        while not self.is_put_off and len(self.events) < MOST_EVENTS and (work := self._deferred()) is not None:
+        if to_end and not self.is_put_off:
+            self._follow()
+
+    def _follow(self) -> None:
+        while len(self.events) < MOST_EVENTS and (work := self._deferred()) is not None:
             self._handle(work.command, work.tenant)
 
     def _handle(self, command: Command, tenant: str) -> Handled:

@@ -1,5 +1,5 @@
 """Batch operations: the task that scans filters and sends the commands of items (docs/batch-operations.md).
 
 Entry: `task.BatchOperations`.
-Imports: core, storage, appender, outcomes, supervision, timers.
+Imports: core, storage, appender, dry_runs, outcomes, supervision, timers.
 """

@@ -185,8 +185,13 @@ def end_of(item: Item, outcome: CommandOutcome) -> ItemEnd:
     rejection = outcome.rejection
     if rejection is None:
         return ItemEnd(item.key, "COMPLETED")
+    return ItemEnd(item.key, end_state(rejection), error_of(rejection))
+
+
+def end_state(rejection: Rejection) -> str:
+    """The state of an item whose command was rejected."""
     skipped = rejection.moot or rejection.code is RejectionCode.NOT_FOUND
-    return ItemEnd(item.key, "SKIPPED" if skipped else "FAILED", _text(rejection))
+    return "SKIPPED" if skipped else "FAILED"
 
 
 def end_of_tree(key: int, verdict: str) -> ItemEnd:
@@ -205,7 +210,8 @@ def end_of_evaluation(key: int, deleted: bool | None) -> ItemEnd:
     return ItemEnd(key, "COMPLETED") if deleted else denied(DELETE_DECISION_INSTANCE, key)
 
 
-def _text(rejection: Rejection) -> str:
+def error_of(rejection: Rejection) -> str:
+    """The error of an item whose command was rejected."""
     return f"{rejection.code}: {rejection.reason}"
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import NamedTuple
 
@@ -23,13 +23,17 @@ from vivero.core.records.codec import decode_command
 from vivero.core.records.effects import Rejection, RejectionCode
 from vivero.core.records.instances import ElementCompleted
 from vivero.core.resources.decisions import limits_of_decisions
-from vivero.core.snapshots.codec import decode
+from vivero.core.snapshots.codec import InvalidSnapshot, decode
 from vivero.core.snapshots.reader import add_tree
 from vivero.core.state.catalogue import Catalogue, DecisionVersion, Definition
 from vivero.core.state.instance_tree import Instance
 from vivero.core.state.state import State
 
 BUSY = "The process instance has deferred work, which the engine does first. Please repeat the dry run when it is done"
+
+
+ParsedFile = Mapping[str, Process]
+"""The processes of a file by their ids; none if it can no longer be read."""
 
 
 class Copy(NamedTuple):
@@ -70,13 +74,8 @@ class Answer(NamedTuple):
 
 def try_out(copy: Copy, question: Question) -> Answer:
     """Try the command on the copy. Raises InvalidSnapshot: a model of the tree can no longer be read."""
-    models = _Models(copy, question.files)
-    state = State(copy.partition)
-    state.catalogue = copy.catalogue
-    root: Instance | None = None
-    if copy.snapshot:
-        root = _add(copy, state, models)
-    processor = Processor(state, replace(question.limits, inline_follow_ups=False), models.find, models.decisions)
+    processor, root = _prepared(copy, question, {})
+    state = processor.state
     processes = frozenset(one.process_id for one in state.elements.values() if isinstance(one, Instance))
     before, starved = live_rows_in(root), starving_joins(root, processor.view)
     version = 0 if root is None else root.tree.revision
@@ -94,6 +93,42 @@ def try_out(copy: Copy, question: Question) -> Answer:
         ends = _state_of(state, question.key, trial.events)
         report = report_of(version, ends, trial.events, before, live_rows_in(after), starving)
     return Answer(msgspec.json.encode(report), rejection, version, processes)
+
+
+class Verdict(NamedTuple):
+    """Whether a command would be done: there is no rejection. `untried`: the reason why nobody knows."""
+
+    rejection: Rejection | None = None
+    untried: str | None = None
+    lacks: Need | None = None
+
+
+def judge(attempts: Sequence[tuple[Copy, Question]]) -> list[Verdict]:
+    """The verdicts on some commands, in their order. They share the models."""
+    parsed: dict[str, ParsedFile] = {}
+    return [_verdict(copy, question, parsed) for copy, question in attempts]
+
+
+def _verdict(copy: Copy, question: Question, parsed: dict[str, ParsedFile]) -> Verdict:
+    try:
+        processor, _ = _prepared(copy, question, parsed)
+    except InvalidSnapshot as error:
+        return Verdict(untried=str(error))
+    trial = Trial(processor, copy.now)
+    try:
+        trial.run(decode_command(question.intent, question.payload), question.tenant, to_end=False)
+    except NotLoaded as missing:
+        return Verdict(lacks=missing.need)
+    return Verdict(untried=BUSY) if trial.is_put_off else Verdict(trial.rejection)
+
+
+def _prepared(copy: Copy, question: Question, parsed: dict[str, ParsedFile]) -> tuple[Processor, Instance | None]:
+    """A processor of the copy, and the root of its tree, if it has one."""
+    models = _Models(copy, question.files, parsed)
+    state = State(copy.partition)
+    state.catalogue = copy.catalogue
+    root = _add(copy, state, models) if copy.snapshot else None
+    return Processor(state, replace(question.limits, inline_follow_ups=False), models.find, models.decisions), root
 
 
 def _add(copy: Copy, state: State, models: _Models) -> Instance:
@@ -117,19 +152,20 @@ def _state_of(state: State, key: int, events: list[Event]) -> str:
 class _Models:
     """The models and decisions of the files of a copy. Each file is read once, when it is needed."""
 
-    def __init__(self, copy: Copy, limits: XmlLimits) -> None:
-        self._files, self._unreadable, self._limits = copy.files, copy.catalogue.unreadable, limits
-        self._read: dict[str, Mapping[str, Process]] = {}
+    def __init__(self, copy: Copy, limits: XmlLimits, read: dict[str, ParsedFile]) -> None:
+        """`read`: the models of files, which copies may share."""
+        self._files, self._unreadable, self._limits, self._read = copy.files, copy.catalogue.unreadable, limits, read
         self._compiled: dict[tuple[str, ...], Decisions | None] = {}
 
     def find(self, definition: Definition) -> Process | None:
         sha256 = definition.sha256
         if sha256 not in self._read and sha256 in self._files:
             parsed = parse(self._files[sha256], sha256, self._limits)
-            if parsed.problems:
-                self._unreadable.add(sha256)
             self._read[sha256] = {} if parsed.problems else {process.id: process for process in parsed.processes}
-        return self._read.get(sha256, {}).get(definition.process_id)
+        found = self._read.get(sha256, {})
+        if not found and sha256 in self._read:
+            self._unreadable.add(sha256)
+        return found.get(definition.process_id)
 
     def decisions(self, decision: DecisionVersion) -> Decisions | None:
         files = decision.files

@@ -6,12 +6,11 @@ tree gets another copy, of a later state, with all that earlier attempts have la
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Iterable, Iterator
+from collections.abc import Awaitable, Callable, Iterable, Iterator, Sequence
 
 import trio
 
 from vivero.core.bpmn.reading.xml import LIMITS, XmlLimits
-from vivero.core.dispatch import COMMANDS
 from vivero.core.execution.step import DEFAULT_LIMITS, StepLimits
 from vivero.core.needs import Need, NeedKind
 from vivero.core.partitions.keys import partition_of
@@ -23,26 +22,16 @@ from vivero.core.state.state import State
 from vivero.engine.compute.pool import ComputePool
 from vivero.engine.compute.problems import Busy
 from vivero.engine.compute.turns import WorkKind
-from vivero.engine.dry_runs.copies import Answer, Copy, Question, try_out
+from vivero.engine.dry_runs.copies import Answer, Copy, Question, Verdict, judge, try_out
+from vivero.engine.dry_runs.judging import Attempt, Files, Judging
+from vivero.engine.dry_runs.needs import ATTEMPTS, OF_CATALOGUE, TOO_DEEP, declared, missing
 from vivero.storage.access.tenants import Tenants
 from vivero.storage.postgres.driver import Connection
 from vivero.storage.state import definitions, load
 from vivero.storage.state.snapshots import ONE_MOMENT, read_live_tree
 
-ATTEMPTS = 20
-"""Copies for one dry run. Each level of called processes takes one more."""
 MOST_WAITING = 20
 """Dry runs that wait for another one to be read."""
-OF_CATALOGUE = frozenset(
-    (
-        *(NeedKind.DEFINITION, NeedKind.FAMILY, NeedKind.FORMS, NeedKind.FORM, NeedKind.REQUIREMENTS),
-        *(NeedKind.DECISIONS, NeedKind.DECISION, NeedKind.TASK_LISTENERS),
-    )
-)
-"""Needs of these kinds are rows of the catalogue."""
-OF_FILES = frozenset((NeedKind.MODEL, NeedKind.DECISION_MODEL))
-_LISTENERS = Need(NeedKind.TASK_LISTENERS, None)
-
 ReadCopy = Callable[[Callable[[Connection, Tenants], Awaitable[Copy]]], Awaitable[Copy]]
 """Runs a query on a connection that shows the rows of the caller's tenants."""
 
@@ -68,44 +57,60 @@ class DryRuns:
             CannotTry: the command needs something that a dry run does not have.
             NotComputed: no compute process can do it now, or it takes too much.
         """
-        question = Question(command.intent, encode_command(command), tenant, key, self._limits, self._files)
-        needs = list(_declared(command, tenant))
+        question = self._question(Attempt(command, key, tenant))
+        needs = list(declared(command, tenant))
         for _ in range(ATTEMPTS):
-            copy = await self._copy(key, needs, read)
+            copy = await self._copy(key, needs, read, {})
             if not copy.snapshot:  # the refusal takes no time
                 return try_out(copy, question)
             work = WorkKind.DRY_RUNS, try_out, copy, question
             answer = await compute.call(*work, patience_s=patience_s)
             if answer.lacks is None:
                 return answer
-            if answer.lacks in needs or answer.lacks.kind not in OF_CATALOGUE | OF_FILES:
-                raise CannotTry(f"it needs what is not there: {answer.lacks.kind.name} {answer.lacks.key}")
+            if (text := missing(answer.lacks, needs)) is not None:
+                raise CannotTry(text)
             needs.append(answer.lacks)
-        raise CannotTry(f"it needs more than {ATTEMPTS} parts of the catalogue, one after the other")
+        raise CannotTry(TOO_DEEP)
 
-    async def _copy(self, key: int, needs: Iterable[Need], read: ReadCopy) -> Copy:
+    async def judge(
+        self, attempts: Sequence[Attempt], read: ReadCopy, compute: ComputePool, patience_s: float
+    ) -> list[Verdict]:
+        """The verdicts on some commands, in their order. Each of them is tried on a copy of its own.
+
+        Raises:
+            NotComputed: no compute process can do it now, or it takes too much.
+        """
+
+        async def tree(key: int, needs: list[Need], files: Files) -> Copy:
+            return await self._copy(key, needs, read, files)
+
+        async def verdicts(copies: list[tuple[Copy, Attempt]]) -> list[Verdict]:
+            questions = [(copy, self._question(attempt)) for copy, attempt in copies]
+            return await compute.call(WorkKind.DRY_RUNS, judge, questions, patience_s=patience_s)
+
+        return await Judging(attempts, tree, verdicts).verdicts()
+
+    def _question(self, attempt: Attempt) -> Question:
+        command, key, tenant = attempt
+        return Question(command.intent, encode_command(command), tenant, key, self._limits, self._files)
+
+    async def _copy(self, key: int, needs: Iterable[Need], read: ReadCopy, files: Files) -> Copy:
         waiting = self._reading.statistics().tasks_waiting
         if waiting >= MOST_WAITING:
             raise Busy(f"{waiting} dry runs wait already")
         async with self._reading:
-            return await read(_reading(key, list(needs)))
+            return await read(_reading(key, list(needs), files))
 
 
-def _declared(command: Command, tenant: str) -> Iterator[Need]:
-    """The needs outside of the tree that are known before."""
-    yield _LISTENERS
-    yield from (need for need in COMMANDS[type(command)].needs(command, tenant) if need.kind in OF_CATALOGUE)
-
-
-def _reading(key: int, needs: list[Need]) -> Callable[[Connection, Tenants], Awaitable[Copy]]:
+def _reading(key: int, needs: list[Need], files: Files) -> Callable[[Connection, Tenants], Awaitable[Copy]]:
     async def read(connection: Connection, tenants: Tenants) -> Copy:
         async with connection.transaction(ONE_MOMENT):
-            return await _copy(connection, key, needs, tenants)
+            return await _copy(connection, key, needs, tenants, files)
 
     return read
 
 
-async def _copy(connection: Connection, key: int, needs: list[Need], tenants: Tenants) -> Copy:
+async def _copy(connection: Connection, key: int, needs: list[Need], tenants: Tenants, files: Files) -> Copy:
     tree = await read_live_tree(connection, key, tenants)
     if tree is None:
         return Copy(partition_of(key), 0, Catalogue(), {})
@@ -115,8 +120,9 @@ async def _copy(connection: Connection, key: int, needs: list[Need], tenants: Te
     await load.fill(connection, state, [need for need in needs if need.kind in OF_CATALOGUE])
     for need in needs:
         sources.update(_files_for(need, state))
-    files = {sha256: await definitions.resource(connection, sha256) for sha256 in sorted(sources)}
-    contents = {sha256: content for sha256, content in files.items() if content is not None}
+    for sha256 in sorted(sources - files.keys()):
+        files[sha256] = await definitions.resource(connection, sha256)
+    contents = {sha256: content for sha256 in sources if (content := files[sha256]) is not None}
     document = encode(snapshot).encode()
     place = state.trees[tree.root.key]
     return Copy(state.partition, tree.now, state.catalogue, contents, document, place.rows, tree.in_parts)

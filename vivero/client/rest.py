@@ -292,6 +292,10 @@ class Client:
         key: str = (await self.request("POST", f"/v2/{path}", body)).document["batchOperationKey"]
         return key
 
+    async def forecast(self, path: str, filter: Mapping[str, Any], more: Mapping[str, Any] = {}) -> Document:
+        """What would become of the items of a batch operation. Nothing is created."""
+        return (await self.request("POST", f"/v2/{path}?dryRun=true", {"filter": dict(filter), **more})).document
+
     async def batch_operation(self, key: str) -> Document:
         """The state and the counts of a batch operation."""
         return await self.get(f"/v2/batch-operations/{path_part(key)}")

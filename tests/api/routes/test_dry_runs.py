@@ -9,6 +9,8 @@ from tests.engine.dry_runs.here import Here
 from vivero.api import app as api_app
 from vivero.api.callers.caller import Caller
 from vivero.api.callers.permissions import rights
+from vivero.engine.batch_operations import forecast
+from vivero.engine.compute.problems import Busy
 from vivero.storage.access.identities import Grant
 from vivero.storage.state import snapshots
 
@@ -135,3 +137,91 @@ async def test_a_tree_with_a_process_that_the_caller_may_not_read(asked, rows):
     rows.instance(KEY + 60, **called, parent_element_instance_key=KEY + 1, parent_process_instance_key=KEY)
     assert (await asked(DOES, READS)("POST", path("suspension"))).status == 403
     assert (await asked()("POST", path("suspension"))).status == 200
+
+
+# ---- forecasts of batches
+
+BATCHES: dict[str, dict[str, object]] = {
+    "cancellation": {},
+    "modification": {"moveInstructions": [{"sourceElementId": "task", "targetElementId": "more"}]},
+    "migration": {"migrationPlan": ROUTES["migration"]},
+    "suspension": {},
+    "resumption": {},
+}
+VERBS = dict(zip(BATCHES, ("CANCEL", "MODIFY", "MIGRATE", "SUSPEND", "RESUME"), strict=True))
+FILTER: dict[str, object] = {"filter": {"processDefinitionId": "order"}}
+
+
+@pytest.mark.parametrize("operation", BATCHES)
+async def test_the_forecast_of_a_batch(asked, rows, operation):
+    answer = await asked()("POST", f"/v2/process-instances/{operation}?dryRun=true", FILTER | BATCHES[operation])
+    assert answer.status == 200, answer.body
+    count = 0 if operation == "resumption" else 1  # no instance is suspended
+    assert answer.json == {
+        "batchOperationType": f"{VERBS[operation]}_PROCESS_INSTANCE",
+        "total": count,
+        "wouldSucceed": count,
+        "wouldSkip": [],
+        "wouldFail": [],
+        "notTried": [],
+        "stoppedAt": None,
+    }
+    assert rows.execute("SELECT count(*) FROM batch_operations").fetchone() == (0,)
+    assert rows.execute("SELECT count(*) FROM audit_log").fetchone() == (0,)
+
+
+async def test_the_forecast_names_reasons_and_its_bound(asked, monkeypatch):
+    monkeypatch.setattr(forecast, "MOST_INSTANCES", 1)
+    monkeypatch.setattr(forecast, "PORTION", 1)
+    body = FILTER | {"moveInstructions": [{"sourceElementId": "task", "targetElementId": "nowhere"}]}
+    answer = await asked()("POST", "/v2/process-instances/modification?dryRun=true", body)
+    (reason,) = answer.json["wouldFail"]
+    assert (reason["count"], reason["exampleKeys"]) == (1, [str(KEY)])
+    assert reason["reason"].endswith("an element that could not be found: 'nowhere'")
+    assert answer.json["stoppedAt"] == {"bound": "INSTANCES", "value": 1}
+
+
+async def test_a_forecast_that_cannot_be_made(asked):
+    client = asked()
+    for body, status in (({}, 400), ({"filter": {"nothing": 1}}, 400), ({"filter": {"state": "GONE"}}, 400)):
+        assert (await client("POST", "/v2/process-instances/suspension?dryRun=true", body)).status == status
+    for path in ("process-instances/deletion", "incidents/resolution", "decision-instances/deletion"):
+        answer = await client("POST", f"/v2/{path}?dryRun=true", {"filter": {"tenantId": "<default>"}})
+        assert answer.problem["detail"].startswith("There is no dry run of batch operations of the type "), path
+
+
+async def test_a_forecast_while_others_are_computed(stored, tree):
+    client = Client(api_app.build(changed(stored, compute=_Occupied())))
+    answer = await client("POST", "/v2/process-instances/suspension?dryRun=true", FILTER)
+    assert (answer.status, answer.problem["title"]) == (503, "RESOURCE_EXHAUSTED")
+
+
+class _Occupied:
+    async def call(self, *_given, patience_s):
+        raise Busy("10 tasks wait for a compute process already")
+
+    async def close(self):
+        """Nothing is open."""
+
+
+CREATES = Grant("BATCH", "*", ("CREATE_BATCH_OPERATION_SUSPEND_PROCESS_INSTANCE",))
+
+
+@pytest.mark.parametrize(
+    ("grants", "status", "total"),
+    [
+        ((CREATES, DOES, READS), 200, 1),
+        ((CREATES, DOES), 403, 0),
+        ((CREATES, READS), 403, 0),
+        ((DOES, READS), 403, 0),
+        (
+            (CREATES, Grant("PROCESS_DEFINITION", "x", ("READ_PROCESS_INSTANCE", "SUSPEND_PROCESS_INSTANCE"))),
+            200,
+            0,
+        ),
+    ],
+)
+async def test_a_forecast_needs_the_permissions_of_the_batch(asked, grants, status, total):
+    answer = await asked(*grants)("POST", "/v2/process-instances/suspension?dryRun=true", FILTER)
+    assert answer.status == status
+    assert answer.json.get("total", 0) == total

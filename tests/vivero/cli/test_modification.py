@@ -19,7 +19,9 @@ def asked(monkeypatch):
     bodies = []
 
     def answer(request) -> httpx.Response:
-        bodies.append((request.url.path, json.loads(request.content)))
+        bodies.append((request.url.raw_path.decode(), json.loads(request.content)))
+        if request.url.query:
+            return httpx.Response(200, json=FORECAST)
         if request.url.path == "/v2/process-instances/modification":
             return httpx.Response(200, json={"batchOperationKey": "7"})
         return httpx.Response(204, headers={"command-position": "1"})
@@ -66,6 +68,42 @@ def test_all_that_match_are_modified_by_a_batch(asked):
     moves = [{"sourceElementId": source, "targetElementId": target} for source, target in ("bc", "de")]
     body = {"filter": {"processDefinitionId": "order"}, "moveInstructions": moves}
     assert asked == [("/v2/process-instances/modification", body)]
+
+
+FORECAST = {
+    "total": 1009,
+    "wouldSucceed": 1000,
+    "wouldSkip": [{"reason": "no source", "count": 1, "exampleKeys": ["3"]}],
+    "wouldFail": [{"reason": "no target", "count": 7, "exampleKeys": ["1", "2"]}],
+    "notTried": [{"reason": "too large", "count": 1, "exampleKeys": ["4"]}],
+    "stoppedAt": {"bound": "INSTANCES", "value": 1009},
+}
+
+
+def test_a_dry_run_prints_what_would_become_of_each(asked):
+    given = ["--all", "--process", "order", "--move", "b:c", "--dry-run"]
+    assert invoke(None, *given).output.splitlines() == [
+        "1,009 tried: 1,000 would succeed",
+        "1 would be skipped: no source (3)",
+        "7 would fail: no target (1, 2, …)",
+        "1 could not be tried: too large (4)",
+        "It stopped after 1,009 instances: there may be more process instances.",
+    ]
+    assert json.loads(invoke(None, *given, "--json").output) == FORECAST
+    assert [path for path, _ in asked] == ["/v2/process-instances/modification?dryRun=true"] * 2
+
+
+@pytest.mark.parametrize("command", ["cancel", "migrate-instance --to 6", "modify --move a:b", "suspend", "resume"])
+def test_the_dry_run_of_a_command(asked, command):
+    all_of_it = ["--all", "--from", "5"] if "migrate" in command else ["--all", "--process", "order"]
+    result = CliRunner().invoke(main, [*command.split(), *all_of_it, "--dry-run"], catch_exceptions=False)
+    assert result.exit_code == 0, result.output
+    ((path, body),) = asked
+    assert path.endswith("?dryRun=true")
+    assert body["filter"] == (
+        {"processDefinitionKey": "5"} if "migrate" in command else {"processDefinitionId": "order"}
+    )
+    assert "need" in CliRunner().invoke(main, [*command.split(), "9", "--dry-run"]).output
 
 
 @pytest.mark.parametrize(

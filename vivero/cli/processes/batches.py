@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, TypeVar
@@ -51,6 +51,12 @@ def everything_options(command: F) -> F:
     return command
 
 
+def dry_run_option(command: F) -> F:
+    """Add --dry-run to a command that has the options of `everything_options`."""
+    help = "With --all: say what would become of each, and change nothing."
+    return click.option("--dry-run", is_flag=True, help=help)(command)
+
+
 def change_all(
     address: str | None,
     path: str,
@@ -63,15 +69,22 @@ def change_all(
     as_json: bool = False,
     of: Mapping[str, Any] = ACTIVE,
     more: Mapping[str, Any] = {},
+    dry_run: bool = False,
 ) -> None:
     """Create a batch operation for what a filter selects, and show its progress. Raises Failure if items failed.
 
     `of`: what else counts when it asks, as the server selects it by itself. `more`: what else the request says.
+    `dry_run`: print the forecast of the server, and create nothing.
     """
     chosen = {name: value for name, value in filter.items() if value not in (None, [])}
     if not chosen:
         everything = msgspec.json.encode(of).decode()
         raise click.UsageError(f"name what to change by an option; everything: --filter '{everything}'")
+
+    if dry_run:
+        found = talk(address, lambda client: client.forecast(path, chosen, more))
+        say(found) if as_json else click.echo("\n".join(forecast_lines(found)))
+        return
 
     async def work(client: Client) -> Document:
         if not yes and is_a_person_there():
@@ -92,6 +105,21 @@ def change_all(
     if ended and ended["state"] != "COMPLETED":
         key = ended["batchOperationKey"]
         raise Failure(f"batch operation {key} is {ended['state']}: see `vivero batches show {key}`")
+
+
+FORECAST = (("wouldSkip", "would be skipped"), ("wouldFail", "would fail"), ("notTried", "could not be tried"))
+
+
+def forecast_lines(found: Document) -> Iterator[str]:
+    """A forecast as text: the counts, and each reason with some keys."""
+    yield f"{found['total']:,} tried: {found['wouldSucceed']:,} would succeed"
+    for name, verb in FORECAST:
+        for reason in found[name]:
+            more = ["…"] if reason["count"] > len(reason["exampleKeys"]) else []
+            yield f"{reason['count']:,} {verb}: {reason['reason']} ({', '.join(reason['exampleKeys'] + more)})"
+    if found["stoppedAt"] is not None:
+        bound, value = found["stoppedAt"]["bound"].lower(), found["stoppedAt"]["value"]
+        yield f"It stopped after {value:,g} {bound}: there may be more process instances."
 
 
 @dataclass(slots=True)

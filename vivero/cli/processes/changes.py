@@ -7,7 +7,7 @@ from typing import Any
 
 import click
 
-from vivero.cli.processes.batches import RUNNING, change_all, everything_options
+from vivero.cli.processes.batches import RUNNING, change_all, dry_run_option, everything_options
 from vivero.cli.shared.each import ended, keys_argument, try_each
 from vivero.cli.shared.filters import Selected, of_processes, options_of, process_option
 from vivero.cli.shared.options import JSON_OBJECT, json_option
@@ -26,6 +26,7 @@ def check_target(keys: tuple[str, ...], everything: bool, only_for_all: Mapping[
 
 @click.command()
 @keys_argument(required=False)
+@dry_run_option
 @everything_options
 @of_processes("With --all: only instances", version="of this version")
 @click.option("--tag", "tags", multiple=True, help="With --all: only instances with this tag; may be repeated.")
@@ -41,6 +42,7 @@ def cancel(
     filter: dict[str, Any] | None,
     detach: bool,
     yes: bool,
+    dry_run: bool,
     address: str | None,
     as_json: bool,
 ) -> None:
@@ -59,7 +61,7 @@ def cancel(
       vivero cancel --all --process order --version 3
       vivero cancel --all --filter '{"hasIncident": true}' --detach
     """
-    others = {"--tag": tags, "--incident": with_incident, "--filter": filter, "--detach": detach}
+    others = {"--tag": tags, "--incident": with_incident, "--filter": filter, "--detach": detach, "--dry-run": dry_run}
     check_target(keys, everything, options_of(selected) | others)
     if everything:
         chosen = {
@@ -77,6 +79,7 @@ def cancel(
             what="cancel",
             as_json=as_json,
             of=RUNNING,
+            dry_run=dry_run,
         )
         return
 

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 import click
 
-from vivero.cli.processes.batches import RUNNING, change_all, everything_options
+from vivero.cli.processes.batches import RUNNING, change_all, dry_run_option, everything_options
 from vivero.cli.processes.changes import check_target
 from vivero.cli.shared.each import keys_argument, try_each
 from vivero.cli.shared.options import KEY, json_option, say
@@ -37,6 +37,7 @@ Pairs = Mapping[str, str]
     metavar="A:B",
     help="Also migrate called instances of definition A to B, as suggested. May be repeated.",
 )
+@dry_run_option
 @everything_options
 @address_option
 @json_option
@@ -53,6 +54,7 @@ def migrate_instance(
     filter: dict[str, Any] | None,
     detach: bool,
     yes: bool,
+    dry_run: bool,
     address: str | None,
     as_json: bool,
 ) -> None:
@@ -75,9 +77,10 @@ def migrate_instance(
             raise click.UsageError("--show needs --from")
         talk(address, lambda client: _show(client, source, planned, as_json))
         return
-    check_target(keys, everything, {"--from": source, "--filter": filter, "--detach": detach})
+    check_target(keys, everything, {"--from": source, "--filter": filter, "--detach": detach, "--dry-run": dry_run})
     if everything:
-        _migrate_all(address, source, planned, filter or {}, detach=detach, yes=yes, as_json=as_json)
+        chosen = filter or {}
+        _migrate_all(address, source, planned, chosen, detach=detach, yes=yes, dry_run=dry_run, as_json=as_json)
         return
 
     async def work(client: Client, key: str) -> Any:
@@ -157,6 +160,7 @@ def _migrate_all(
     *,
     detach: bool,
     yes: bool,
+    dry_run: bool,
     as_json: bool,
 ) -> None:
     if source is None:
@@ -169,6 +173,7 @@ def _migrate_all(
         {"processDefinitionKey": source, **filter},
         detach=detach,
         yes=yes,
+        dry_run=dry_run,
         what="migrate",
         as_json=as_json,
         of=RUNNING,

@@ -6,7 +6,7 @@ from typing import Any
 
 import click
 
-from vivero.cli.processes.batches import change_all, everything_options
+from vivero.cli.processes.batches import change_all, dry_run_option, everything_options
 from vivero.cli.processes.changes import check_target
 from vivero.cli.shared.filters import Selected, of_processes, options_of
 from vivero.cli.shared.options import JSON_OBJECT, KEY, json_option, tell
@@ -24,6 +24,7 @@ from vivero.client.rest import Client
     type=JSON_OBJECT,
     help="Variables of the process instance that are set first: a JSON object, @file, or @- for standard input.",
 )
+@dry_run_option
 @everything_options
 @of_processes("With --all: only instances", version="of this version")
 @address_option
@@ -39,6 +40,7 @@ def modify(
     filter: dict[str, Any] | None,
     detach: bool,
     yes: bool,
+    dry_run: bool,
     address: str | None,
     as_json: bool,
 ) -> None:
@@ -57,15 +59,15 @@ def modify(
       vivero modify 2251799813685251 --activate inform --variables '{"n": 1}'
       vivero modify --all --process order --move pay:check
     """
-    check_target(
-        () if key is None else (key,), everything, options_of(selected) | {"--filter": filter, "--detach": detach}
-    )
+    others = {"--filter": filter, "--detach": detach, "--dry-run": dry_run}
+    check_target(() if key is None else (key,), everything, options_of(selected) | others)
     if not (activate or move or terminate):
         raise click.UsageError("say what to --activate, --move or --terminate")
     if key is None:
         if activate or terminate or variables:
             raise click.UsageError("--activate, --terminate and --variables need a key")
-        _modify_all(address, move, {**selected} | (filter or {}), detach=detach, yes=yes, as_json=as_json)
+        chosen = {**selected} | (filter or {})
+        _modify_all(address, move, chosen, detach=detach, yes=yes, dry_run=dry_run, as_json=as_json)
         return
     if variables and not (activate or move):
         raise click.UsageError("--variables needs --activate or --move")
@@ -87,14 +89,28 @@ def modify(
 
 
 def _modify_all(
-    address: str | None, move: tuple[str, ...], filter: dict[str, Any], *, detach: bool, yes: bool, as_json: bool
+    address: str | None,
+    move: tuple[str, ...],
+    filter: dict[str, Any],
+    *,
+    detach: bool,
+    yes: bool,
+    dry_run: bool,
+    as_json: bool,
 ) -> None:
     pairs = [_split(one) for one in move]
     moves = [{"sourceElementId": source, "targetElementId": target} for source, target in pairs]
-    path = "process-instances/modification"
-    more = {"moveInstructions": moves}
     change_all(
-        address, path, "process-instances", filter, detach=detach, yes=yes, what="modify", as_json=as_json, more=more
+        address,
+        "process-instances/modification",
+        "process-instances",
+        filter,
+        detach=detach,
+        yes=yes,
+        what="modify",
+        as_json=as_json,
+        more={"moveInstructions": moves},
+        dry_run=dry_run,
     )
 
 

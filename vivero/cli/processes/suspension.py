@@ -6,7 +6,7 @@ from typing import Any
 
 import click
 
-from vivero.cli.processes.batches import change_all, everything_options
+from vivero.cli.processes.batches import change_all, dry_run_option, everything_options
 from vivero.cli.processes.changes import check_target
 from vivero.cli.shared.each import keys_argument, try_each
 from vivero.cli.shared.filters import Selected, of_processes, options_of
@@ -19,6 +19,7 @@ from vivero.client.rest import Client
 @keys_argument(required=False)
 @click.option("--reason", metavar="TEXT", help="The reason, for people.")
 @click.option("--include-called", is_flag=True, help="Suspend called process instances, too. Only with keys.")
+@dry_run_option
 @everything_options
 @of_processes("With --all: only instances", version="of this version")
 @click.option("--definition", metavar="KEY", help="With --all: only instances of this process definition.")
@@ -34,6 +35,7 @@ def suspend(
     filter: dict[str, Any] | None,
     detach: bool,
     yes: bool,
+    dry_run: bool,
     address: str | None,
     as_json: bool,
 ) -> None:
@@ -44,7 +46,7 @@ def suspend(
       vivero suspend 2251799813685251 --reason "the price list is wrong"
       vivero suspend --all --process order --version 3 --reason "a bug"
     """
-    others = {"--definition": definition, "--filter": filter, "--detach": detach}
+    others = {"--definition": definition, "--filter": filter, "--detach": detach, "--dry-run": dry_run}
     check_target(keys, everything, options_of(selected) | others)
     if everything:
         if include_called:
@@ -59,6 +61,7 @@ def suspend(
             what="suspend",
             as_json=as_json,
             more={"reason": reason} if reason else {},
+            dry_run=dry_run,
         )
         return
 
@@ -71,6 +74,7 @@ def suspend(
 @click.command()
 @keys_argument(required=False)
 @click.option("--include-called", is_flag=True, help="Resume called process instances, too. Only with keys.")
+@dry_run_option
 @everything_options
 @of_processes("With --all: only instances", version="of this version")
 @click.option("--definition", metavar="KEY", help="With --all: only instances of this process definition.")
@@ -85,6 +89,7 @@ def resume(
     filter: dict[str, Any] | None,
     detach: bool,
     yes: bool,
+    dry_run: bool,
     address: str | None,
     as_json: bool,
 ) -> None:
@@ -95,7 +100,7 @@ def resume(
       vivero resume 2251799813685251
       vivero resume --all --process order
     """
-    others = {"--definition": definition, "--filter": filter, "--detach": detach}
+    others = {"--definition": definition, "--filter": filter, "--detach": detach, "--dry-run": dry_run}
     check_target(keys, everything, options_of(selected) | others)
     if everything:
         if include_called:
@@ -110,6 +115,7 @@ def resume(
             what="resume",
             as_json=as_json,
             of={"state": "SUSPENDED"},
+            dry_run=dry_run,
         )
         return
 
