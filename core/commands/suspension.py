@@ -116,8 +116,18 @@ def pass_gate(command: Command, needs: Callable[[Any, str], Needs], view: View) 
 def refusal(intent: str, key: int, element: Element) -> Reject:
     """The rejection of a command about a part of a suspended process instance."""
     family, verb = intent.lower().replace("_", " ").split(":")
-    text = f"Expected to {verb} {family} with key '{key}', but its process instance with key '{element.instance.key}' "
+    what = _PHRASES.get(intent, f"{verb} {family}")
+    text = f"Expected to {what} with key '{key}', but its process instance with key '{element.instance.key}' "
     return Reject(RejectionCode.INVALID_STATE, f"{text}is suspended: resume it first")
+
+
+_PHRASES = {
+    "JOB:THROW_ERROR": "throw an error for job",
+    "PROCESS_INSTANCE_MODIFICATION:MODIFY": "modify process instance",
+    "PROCESS_INSTANCE_BUSINESS_ID:ASSIGN": "assign a business id to process instance",
+    "VARIABLE_DOCUMENT:UPDATE": "set variables in the scope",
+}
+"""Intent → what the command does, where its own words would not say it."""
 
 
 def _suspend_timer(command: TriggerTimer, element: Element, view: View) -> Effects:

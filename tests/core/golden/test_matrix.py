@@ -31,6 +31,7 @@ def test_every_golden_trace_is_of_a_variant_or_has_its_own_test():
         "incidents",
         "one_task",
         "suspended",
+        "suspensions",
         "modification",
         "migration",
         "order",
