@@ -4,33 +4,50 @@ from tests.core.randomised.mutated_models import mutated
 from vivero.core.memory import InvalidDeployment
 from vivero.core.records.migrations import CalledMigration, MigrateInstance
 
+NEW = 0.3
+"""The chance of a version that has not been deployed yet."""
 DROPPED = 0.02
 """The chance that a node gets no mapping."""
 SWAPPED = 0.01
 """The chance that it gets the target of another one."""
 
 
-def random_migration(random, instance, engine):
-    """A migration to a mutated version of the instance's model; None if that version cannot be deployed."""
-    source = instance.definition_key
+class RandomMigrations:
+    """Makes the migrations of a run, to versions that are known. Sometimes it deploys a new one, which is slow."""
+
+    def __init__(self) -> None:
+        self.versions: dict[bytes, list[tuple[dict[str, int], dict[str, str]]]] = {}
+
+    def command_of(self, random, instance, engine):
+        """A migration to a mutated version of the instance's model; None if that version cannot be deployed."""
+        source, content = instance.definition_key, engine.files[instance.definition_key]
+        known = self.versions.setdefault(content, [])
+        if not known or random.random() < NEW:
+            version = _deployed(content, random, engine)
+            if version is None:
+                return None
+            known.append(version)
+        targets, names = random.choice(known)
+        definitions = engine.state.catalogue.definitions
+        target, called = targets[definitions[source].process_id], ()
+        if random.random() < 0.5:
+            below = {one.instance.definition_key for one in engine.state.elements.values() if one.tree is instance.tree}
+            same = [key for key in sorted(below - {source}) if engine.files[key] == content]
+            to = {key: targets[definitions[key].process_id] for key in same if random.random() < 0.9}
+            called = tuple(
+                CalledMigration(key, other, _mappings(random, engine, key, other, names)) for key, other in to.items()
+            )
+        return MigrateInstance(instance.key, target, _mappings(random, engine, source, target, names), called=called)
+
+
+def _deployed(content, random, engine):
+    """Process id → definition of a mutated version, and what its nodes and flows are named."""
     try:
-        content, names = mutated(engine.files[source], random)
-        keys = engine.deploy(content)
+        changed, names = mutated(content, random)
+        keys = engine.deploy(changed)
     except InvalidDeployment:
         return None
-    definitions = engine.state.catalogue.definitions
-    targets = {definitions[key].process_id: key for key in keys}
-    target = targets[definitions[source].process_id]
-    called = ()
-    if random.random() < 0.5:
-        below = {one.instance.definition_key for one in engine.state.elements.values() if one.tree is instance.tree}
-        same = [key for key in sorted(below - {source}) if engine.files[key] == engine.files[source]]
-        called = tuple(
-            CalledMigration(key, other, _mappings(random, engine, key, other, names))
-            for key in same
-            if (other := targets[definitions[key].process_id]) and random.random() < 0.9
-        )
-    return MigrateInstance(instance.key, target, _mappings(random, engine, source, target, names), called=called)
+    return {engine.state.catalogue.definitions[key].process_id: key for key in keys}, names
 
 
 def _mappings(random, engine, source, target, names):

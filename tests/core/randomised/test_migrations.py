@@ -8,7 +8,6 @@ plays as many models with random changes as wanted from a printed seed.
 
 import re
 from collections import Counter
-from functools import partial
 from itertools import count
 from random import Random
 
@@ -20,7 +19,7 @@ from tests.core.randomised.equivalent_models import between_gateways, wrapped
 from tests.core.randomised.pairs import is_cut
 from tests.core.randomised.paths import Run, expected, observe, perform, random_block
 from tests.core.randomised.random_changes import Changing
-from tests.core.randomised.random_migrations import random_migration
+from tests.core.randomised.random_migrations import RandomMigrations
 from tests.core.randomised.random_model_checks import play_many
 from tests.core.randomised.runs import by_place, play, recorded
 from tests.core.randomised.test_modifications import MANY
@@ -187,7 +186,10 @@ def test_very_many_migrated(seed, limits):
 
 def play_migrated(seeds, limits, replayed):
     counts = Counter()
-    changing = partial(Changing, counts=counts, command_of=random_migration, event=InstanceMigrated)
-    _, faults = play_many(seeds, LIMITS[limits], replayed, lambda random: changing(random).between)
+
+    def between(random):
+        return Changing(random, counts, RandomMigrations().command_of, InstanceMigrated, often=0.5).between
+
+    _, faults = play_many(seeds, LIMITS[limits], replayed, between)
     assert not faults, told(faults)
     return counts

@@ -6,17 +6,26 @@ from typing import NamedTuple
 import msgspec
 import trio
 
+from tests.core.models import end, process, start, task
 from tests.engine.batch_operations.batch_engine import CANCEL, BatchEngine, beat
 from vivero.core.records.base import Command
 from vivero.core.records.instances import CancelInstance
 from vivero.core.records.jobs import UpdateJob
+from vivero.core.records.migrations import MigrateInstance
 from vivero.core.records.suspensions import ResumeInstance, SuspendInstance
-from vivero.engine.batch_operations.items import JobUpdatePlan
+from vivero.engine.batch_operations.items import JobUpdatePlan, MigrationPlan
 from vivero.engine.batch_operations.settings import BatchOperationSettings
 from vivero.storage.postgres.queries import label
-from vivero.storage.work.batch_operations import RESUME_PROCESS_INSTANCE, SUSPEND_PROCESS_INSTANCE, UPDATE_JOB
+from vivero.storage.work.batch_operations import (
+    MIGRATE_PROCESS_INSTANCE,
+    RESUME_PROCESS_INSTANCE,
+    SUSPEND_PROCESS_INSTANCE,
+    UPDATE_JOB,
+)
 
-ROUNDS = 12
+ROUNDS = 15
+TARGET = process(start(), task("labour"), end(), "start > labour > end", id="other")
+"""Instances migrate to this process."""
 
 
 class Kind(NamedTuple):
@@ -40,6 +49,11 @@ KINDS = (
     Kind(RESUME_PROCESS_INSTANCE, ResumeInstance, "suspended_at IS NULL"),
     Kind(UPDATE_JOB, UpdateJob, "retries = 7", "jobs", msgspec.json.encode(JobUpdatePlan(7)).decode()),
 )
+
+
+def migration_to(target):
+    plan = msgspec.json.encode(MigrationPlan(target, (("work", "labour"),))).decode()
+    return Kind(MIGRATE_PROCESS_INSTANCE, MigrateInstance, "process_id = 'other'", plan=plan)
 
 
 class Killed(Exception):
@@ -91,8 +105,9 @@ class NoFate:
 async def test_random_kills_and_changes(migrated, seed):
     rng = random.Random(seed)
     async with BatchEngine(migrated).running() as engine:
+        kinds = (*KINDS, migration_to((await engine.deploy(TARGET))[0]))
         for number in range(ROUNDS):
-            await one_round(engine, rng, KINDS[number % len(KINDS)])
+            await one_round(engine, rng, kinds[number % len(kinds)])
 
 
 async def one_round(engine, rng, kind):
