@@ -38,6 +38,7 @@ const AHEAD = {
   feel: ['pages/feel'],
   jobs: ['pages/jobs'],
   log: ['pages/log'],
+  migrate: ['pages/migration/page', 'diagram/diagram'],
   messages: ['pages/messages'],
   system: ['pages/system'],
   tasks: ['pages/tasks'],

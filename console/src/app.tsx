@@ -33,6 +33,7 @@ const matching = async () => (await import('./pages/match.tsx')).Match;
 const batches = async () => (await import('./pages/batches.tsx')).Batches;
 const batch = async () => (await import('./pages/batches.tsx')).BatchPage;
 const system = async () => (await import('./pages/system.tsx')).System;
+const migration = async () => (await import('./pages/migration/page.tsx')).Migration;
 const about = async () => (await import('./pages/about.tsx')).About;
 
 const ROUTES: readonly [pattern: string, page: (values: Record<string, string>) => ComponentChild][] = [
@@ -57,6 +58,7 @@ const ROUTES: readonly [pattern: string, page: (values: Record<string, string>) 
       />
     ),
   ],
+  ['/migrate', () => <Lazy key="migration" load={migration} title={t('migrate.title')} props={{}} />],
   ['/incidents', () => <Incidents />],
   ['/tasks', () => <Lazy key="tasks" load={tasks} title={t('nav.tasks')} props={{}} />],
   ['/tasks/:id', ({ id }) => <Lazy key="tasks" load={tasks} title={t('nav.tasks')} props={{ id: id! }} />],

@@ -20,6 +20,7 @@ export type CanvasProps = {
   /** Tokens that can be dragged. */
   carrying?: Carrying | null;
   past?: ReadonlySignal<boolean>;
+  made?: (diagram: Diagram | null) => void;
 };
 
 /** Load the chunk while the page asks for its data. */
@@ -36,6 +37,7 @@ export function Canvas({
   names,
   carrying = null,
   past,
+  made: onMade,
 }: CanvasProps) {
   const host = useRef<HTMLDivElement>(null);
   const diagram = useSignal<Diagram | null>(null);
@@ -93,6 +95,7 @@ export function Canvas({
       onDrop: (from, to) => rules.current?.onDrop(from, to),
     });
   }, [diagram.value, carrying !== null]);
+  useEffect(() => onMade?.(diagram.value), [diagram.value]);
   useEffect(() => {
     if (travel) diagram.value?.travel(travel);
   }, [travel]);

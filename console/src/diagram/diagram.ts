@@ -44,7 +44,10 @@ type Services = {
   overlays: Overlays;
   outline: { createOutline(shape: Shape): void };
   selection: { select(shape: Shape | null): void };
-  eventBus: { on(name: string, call: (event: { element: Shape }) => void): void };
+  eventBus: {
+    on(name: string, call: (event: { element: Shape }) => void): void;
+    off(name: string, call: () => void): void;
+  };
 };
 
 export type Words = { diagram: string; active: string; incident: string; completed: string; planned: string };
@@ -55,6 +58,10 @@ export type Diagram = {
   fit(): void;
   zoom(by: number): void;
   travel(flow: string): void;
+  /** The place of an element on the page; null if it is not in the diagram. */
+  boxOf(id: string): DOMRect | null;
+  /** Calls when another part of the diagram is shown. The answer ends it. */
+  onView(call: () => void): () => void;
   /** Let tokens be dragged. The answer ends it. */
   carry(rules: Carrying): () => void;
   names(): Map<string, string>;
@@ -243,6 +250,15 @@ export async function createDiagram(
         easing: 'ease-in-out',
       });
       void moving.finished.finally(() => dot.remove());
+    },
+    boxOf(id) {
+      if (!registry.get(id)) return null;
+      const drawn = registry.getGraphics(id);
+      return (drawn.querySelector('.djs-visual') ?? drawn).getBoundingClientRect();
+    },
+    onView(call) {
+      services.eventBus.on('canvas.viewbox.changed', call);
+      return () => services.eventBus.off('canvas.viewbox.changed', call);
     },
     carry: (rules) =>
       carry(

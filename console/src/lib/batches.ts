@@ -25,7 +25,8 @@ const TYPES: Record<What, string> = {
   suspend: 'SUSPEND_PROCESS_INSTANCE',
   resume: 'SUSPEND_PROCESS_INSTANCE',
 };
-export const needOf = (what: What): Need => ['BATCH', `CREATE_BATCH_OPERATION_${TYPES[what]}`];
+export const BATCH_OF = (type: string): Need => ['BATCH', `CREATE_BATCH_OPERATION_${type}`];
+export const needOf = (what: What): Need => BATCH_OF(TYPES[what]);
 
 /** The words for all that match: of a single one, without its number. */
 export function allOf(what: What, total: string): string {

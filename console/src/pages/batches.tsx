@@ -1,5 +1,4 @@
 // Batch operations: their progress, and what happened to each item.
-import { useSignal } from '@preact/signals';
 import { useEffect } from 'preact/hooks';
 import { get } from '../lib/api.ts';
 import { ended, isOpen, UPDATE_BATCH } from '../lib/batches.ts';
@@ -13,6 +12,7 @@ import { Act } from '../parts/act.tsx';
 import { ActionDialog } from '../parts/action.tsx';
 import { CopyCommands } from '../parts/copy_commands.tsx';
 import { Head } from '../parts/head.tsx';
+import { Opening } from '../parts/opening.tsx';
 import { ProblemBox } from '../parts/problem.tsx';
 import { SearchPage } from '../parts/search.tsx';
 import { State } from '../parts/state.tsx';
@@ -147,7 +147,6 @@ const pauseOf = (batch: Batch): [Command, Key] =>
 
 function Actions({ batch }: { batch: Batch }) {
   if (!isOpen(batch)) return null;
-  const leaving = useSignal(false);
   const [command, label] = pauseOf(batch);
   return (
     <>
@@ -158,27 +157,19 @@ function Actions({ batch }: { batch: Batch }) {
       >
         {t(label)}
       </Act>
-      <Act
-        need={UPDATE_BATCH}
-        onClick={() => {
-          leaving.value = true;
-        }}
-      >
-        {t('batch.cancelRest')} …
-      </Act>
-      {leaving.value && (
-        <ActionDialog
-          title={t('batch.cancelRest')}
-          button={t('batch.cancelRest')}
-          danger
-          onClose={() => {
-            leaving.value = false;
-          }}
-          commands={[change(batch, 'cancellation', 'cancel')]}
-        >
-          <p>{t('batch.cancelRestNote')}</p>
-        </ActionDialog>
-      )}
+      <Opening need={UPDATE_BATCH} text={t('batch.cancelRest')}>
+        {(close) => (
+          <ActionDialog
+            title={t('batch.cancelRest')}
+            button={t('batch.cancelRest')}
+            danger
+            onClose={close}
+            commands={[change(batch, 'cancellation', 'cancel')]}
+          >
+            <p>{t('batch.cancelRestNote')}</p>
+          </ActionDialog>
+        )}
+      </Opening>
     </>
   );
 }

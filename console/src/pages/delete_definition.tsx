@@ -4,9 +4,10 @@ import { t } from '../lib/i18n.ts';
 import { go, href } from '../lib/router.ts';
 import { DELETE_INSTANCE, DELETE_PROCESS } from '../lib/session.ts';
 import type { Definition } from '../lib/shapes.ts';
-import { Act, lackOf } from '../parts/act.tsx';
+import { lackOf } from '../parts/act.tsx';
 import { ActionDialog } from '../parts/action.tsx';
 import { Check } from '../parts/check.tsx';
+import { Opening } from '../parts/opening.tsx';
 
 type Answer = { batchOperation?: { batchOperationKey: string } | null } | '';
 
@@ -43,27 +44,10 @@ function Delete({ definition, onClose }: { definition: Definition; onClose: () =
 }
 
 export function DeleteButton({ definition }: { definition: Definition }) {
-  const open = useSignal(false);
   if (definition.state !== 'ACTIVE') return null;
   return (
-    <>
-      <Act
-        need={DELETE_PROCESS}
-        of={definition.processDefinitionId}
-        onClick={() => {
-          open.value = true;
-        }}
-      >
-        {t('definition.delete')} …
-      </Act>
-      {open.value && (
-        <Delete
-          definition={definition}
-          onClose={() => {
-            open.value = false;
-          }}
-        />
-      )}
-    </>
+    <Opening need={DELETE_PROCESS} of={definition.processDefinitionId} text={t('definition.delete')}>
+      {(close) => <Delete definition={definition} onClose={close} />}
+    </Opening>
   );
 }

@@ -1,5 +1,4 @@
 // Incidents, grouped by cause: one cure for each group.
-import { useSignal } from '@preact/signals';
 import type { ComponentType } from 'preact';
 import { search } from '../lib/api.ts';
 import { allOf, type Filter, needOf } from '../lib/batches.ts';
@@ -12,10 +11,10 @@ import { href } from '../lib/router.ts';
 import { UPDATE_INSTANCE } from '../lib/session.ts';
 import type { CauseCount, Incident, Page } from '../lib/shapes.ts';
 import { processUrl } from '../lib/urls.ts';
-import { Act } from '../parts/act.tsx';
 import { ActionDialog } from '../parts/action.tsx';
 import { Head } from '../parts/head.tsx';
 import { Opened } from '../parts/lazy.tsx';
+import { Opening } from '../parts/opening.tsx';
 import { ProblemBox } from '../parts/problem.tsx';
 import { Time } from '../parts/time.tsx';
 import type { BatchDialogProps } from './batch_dialogs.tsx';
@@ -52,27 +51,10 @@ const retry = (n: number): string => allOf('retryIncidents', number(n));
 
 /** Retry every active incident, as a batch operation. */
 function RetryEverything({ of }: { of: number }) {
-  const open = useSignal(false);
   return (
-    <>
-      <Act
-        need={needOf('retryIncidents')}
-        onClick={() => {
-          open.value = true;
-        }}
-      >
-        {retry(of)} …
-      </Act>
-      {open.value && (
-        <Batch
-          filter={{ state: 'ACTIVE' }}
-          n={of}
-          onClose={() => {
-            open.value = false;
-          }}
-        />
-      )}
-    </>
+    <Opening need={needOf('retryIncidents')} text={retry(of)}>
+      {(close) => <Batch filter={{ state: 'ACTIVE' }} n={of} onClose={close} />}
+    </Opening>
   );
 }
 
@@ -94,7 +76,6 @@ function Cure({ place, known, onClose }: { place: CauseCount; known: Incident[];
 
 /** The incidents of a cause at one element: which instances, and their cure. */
 function PlaceRow({ place, newest }: { place: CauseCount; newest: Incident[] }) {
-  const curing = useSignal(false);
   const known = incidentsAt(place, newest);
   const more = place.activeIncidentsCount - Math.min(known.length, SHOWN);
   return (
@@ -133,24 +114,9 @@ function PlaceRow({ place, newest }: { place: CauseCount; newest: Incident[] }) 
           )}
         </ul>
       </div>
-      <Act
-        need={UPDATE_INSTANCE}
-        of={place.processDefinitionId}
-        onClick={() => {
-          curing.value = true;
-        }}
-      >
-        {retry(place.activeIncidentsCount)} …
-      </Act>
-      {curing.value && (
-        <Cure
-          place={place}
-          known={known}
-          onClose={() => {
-            curing.value = false;
-          }}
-        />
-      )}
+      <Opening need={UPDATE_INSTANCE} of={place.processDefinitionId} text={retry(place.activeIncidentsCount)}>
+        {(close) => <Cure place={place} known={known} onClose={close} />}
+      </Opening>
     </div>
   );
 }

@@ -164,6 +164,14 @@ export function InstanceActions({ now }: { now: Now }) {
           {t('modify.title')}
         </Act>
       )}
+      {!suspended && (
+        <a
+          class="button"
+          href={href('/migrate', { from: instance.processDefinitionKey, instance: instance.processInstanceKey })}
+        >
+          {t('migrate.do')} …
+        </a>
+      )}
       <SuspensionButton instance={instance} />
       {now.incidents.length > 0 && !suspended && (
         <Opening need={UPDATE_INSTANCE} of={process} class="primary" text={t('incident.retry')}>

@@ -5,10 +5,10 @@ import { argument, type Command, notify, variablesOption } from '../lib/commands
 import { number, t } from '../lib/i18n.ts';
 import { variablesOf } from '../lib/json.ts';
 import { go, href } from '../lib/router.ts';
-import { CREATE_INSTANCE, type Need, SEND_MESSAGE, UPDATE_INSTANCE } from '../lib/session.ts';
-import { Act } from '../parts/act.tsx';
+import { CREATE_INSTANCE, SEND_MESSAGE, UPDATE_INSTANCE } from '../lib/session.ts';
 import { ActionDialog } from '../parts/action.tsx';
 import { JsonArea } from '../parts/json_area.tsx';
+import { Opening } from '../parts/opening.tsx';
 import { firstTenant, TenantChoice, tenantOf } from '../parts/tenant.tsx';
 
 type SendProps = {
@@ -149,56 +149,22 @@ function Evaluate({ onClose }: { onClose: () => void }) {
   );
 }
 
-function Open({
-  need,
-  of,
-  text,
-  primary = false,
-  children,
-}: {
-  need: Need;
-  of?: string;
-  text: string;
-  primary?: boolean;
-  children: (close: () => void) => ComponentChildren;
-}) {
-  const open = useSignal(false);
-  return (
-    <>
-      <Act
-        need={need}
-        of={of}
-        {...(primary && { class: 'primary' })}
-        onClick={() => {
-          open.value = true;
-        }}
-      >
-        {text} …
-      </Act>
-      {open.value &&
-        children(() => {
-          open.value = false;
-        })}
-    </>
-  );
-}
-
 export function PublishButton({ name, correlationKey }: { name?: string; correlationKey?: string }) {
   const given = { ...(name && { name }), ...(correlationKey && { correlationKey }) };
   return (
-    <Open need={SEND_MESSAGE} {...(name && { of: name })} text={t('message.publish')} primary={!name}>
+    <Opening need={SEND_MESSAGE} of={name} class={name ? '' : 'primary'} text={t('message.publish')}>
       {(close) => <Publish {...given} onClose={close} />}
-    </Open>
+    </Opening>
   );
 }
 
 export const BroadcastButton = () => (
-  <Open need={UPDATE_INSTANCE} text={t('signal.broadcast')}>
+  <Opening need={UPDATE_INSTANCE} text={t('signal.broadcast')}>
     {(close) => <Broadcast onClose={close} />}
-  </Open>
+  </Opening>
 );
 export const EvaluateButton = () => (
-  <Open need={CREATE_INSTANCE} text={t('condition.evaluate')}>
+  <Opening need={CREATE_INSTANCE} text={t('condition.evaluate')}>
     {(close) => <Evaluate onClose={close} />}
-  </Open>
+  </Opening>
 );

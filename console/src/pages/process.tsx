@@ -254,6 +254,9 @@ export function Process({ id }: { id: string }) {
       >
         {t('duration')}
       </button>
+      <a class="button" href={href('/migrate', { from: definition.processDefinitionKey })}>
+        {t('migrate.do')} …
+      </a>
       <DeleteButton definition={definition} />
       <StartButton definition={definition} />
       <a class="button" href={href('/instances', { process: id, version: definition.version })}>

@@ -8,11 +8,11 @@ import { useResource } from '../lib/resource.ts';
 import { go, href } from '../lib/router.ts';
 import { CREATE_INSTANCE } from '../lib/session.ts';
 import type { Definition, Form } from '../lib/shapes.ts';
-import { Act } from '../parts/act.tsx';
 import { ActionDialog } from '../parts/action.tsx';
 import { Dialog } from '../parts/dialog.tsx';
 import { FormView } from '../parts/form.tsx';
 import { JsonArea } from '../parts/json_area.tsx';
+import { Opening } from '../parts/opening.tsx';
 import { tenantOf } from '../parts/tenant.tsx';
 import { StartBefore } from './start_before.tsx';
 
@@ -125,28 +125,15 @@ function Start({ definition, onClose }: StartProps) {
 }
 
 export function StartButton({ definition }: { definition: Definition }) {
-  const open = useSignal(false);
   return (
-    <>
-      <Act
-        need={CREATE_INSTANCE}
-        of={definition.processDefinitionId}
-        class="primary"
-        disabled={definition.state !== 'ACTIVE'}
-        onClick={() => {
-          open.value = true;
-        }}
-      >
-        {t('start')} …
-      </Act>
-      {open.value && (
-        <Start
-          definition={definition}
-          onClose={() => {
-            open.value = false;
-          }}
-        />
-      )}
-    </>
+    <Opening
+      need={CREATE_INSTANCE}
+      of={definition.processDefinitionId}
+      class="primary"
+      disabled={definition.state !== 'ACTIVE'}
+      text={t('start')}
+    >
+      {(close) => <Start definition={definition} onClose={close} />}
+    </Opening>
   );
 }

@@ -8,6 +8,7 @@ import type { UserTask } from '../lib/shapes.ts';
 import { Act } from '../parts/act.tsx';
 import { ActionDialog, type Checked } from '../parts/action.tsx';
 import { differences } from '../parts/conflict.tsx';
+import { Opening } from '../parts/opening.tsx';
 
 function Assign({ task, onClose }: { task: UserTask; onClose: () => void }) {
   const to = useSignal(task.assignee ?? '');
@@ -68,7 +69,6 @@ export function claimOf(task: UserTask, me: string): [Command, Key] {
 }
 
 export function Assignment({ task, me }: { task: UserTask; me: string }) {
-  const open = useSignal(false);
   const of = task.processDefinitionId;
   const [command, label] = claimOf(task, me);
   if (task.state !== 'CREATED') return null;
@@ -78,23 +78,9 @@ export function Assignment({ task, me }: { task: UserTask; me: string }) {
       <Act need={task.assignee ? UPDATE_TASK : claims} of={of} onClick={() => void perform(t(label), command)}>
         {t(label)}
       </Act>
-      <Act
-        need={UPDATE_TASK}
-        of={of}
-        onClick={() => {
-          open.value = true;
-        }}
-      >
-        {t('task.assign')} …
-      </Act>
-      {open.value && (
-        <Assign
-          task={task}
-          onClose={() => {
-            open.value = false;
-          }}
-        />
-      )}
+      <Opening need={UPDATE_TASK} of={of} text={t('task.assign')}>
+        {(close) => <Assign task={task} onClose={close} />}
+      </Opening>
     </>
   );
 }

@@ -1,11 +1,10 @@
 // The list of one kind: users, groups, roles, tenants or mapping rules.
-import { useSignal } from '@preact/signals';
 import { search } from '../../lib/api.ts';
 import { t } from '../../lib/i18n.ts';
 import { useResource } from '../../lib/resource.ts';
 import { go, href, put, query } from '../../lib/router.ts';
 import type { Page } from '../../lib/shapes.ts';
-import { Act } from '../../parts/act.tsx';
+import { Opening } from '../../parts/opening.tsx';
 import { type Column, List, sortOf } from '../../parts/table.tsx';
 import { EntryDialog } from './entry_dialog.tsx';
 import { Frame } from './frame.tsx';
@@ -36,29 +35,10 @@ const columnsOf = (kind: Kind): Column<Entry>[] => [
 ];
 
 function CreateButton({ kind }: { kind: Kind }) {
-  const open = useSignal(false);
   return (
-    <>
-      <Act
-        need={[kind.type, 'CREATE']}
-        class="primary"
-        onClick={() => {
-          open.value = true;
-        }}
-      >
-        {t('access.create', { what: t(kind.one) })} …
-      </Act>
-      {open.value && (
-        <EntryDialog
-          kind={kind}
-          entry={null}
-          onClose={() => {
-            open.value = false;
-          }}
-          onDone={(id) => go(entryUrl(kind, id))}
-        />
-      )}
-    </>
+    <Opening need={[kind.type, 'CREATE']} class="primary" text={t('access.create', { what: t(kind.one) })}>
+      {(close) => <EntryDialog kind={kind} entry={null} onClose={close} onDone={(id) => go(entryUrl(kind, id))} />}
+    </Opening>
   );
 }
 

@@ -10,6 +10,7 @@ import type { Page } from '../../lib/shapes.ts';
 import { Act } from '../../parts/act.tsx';
 import { ActionDialog, type Checked } from '../../parts/action.tsx';
 import { differences } from '../../parts/conflict.tsx';
+import { Opening } from '../../parts/opening.tsx';
 import { type Column, List, sortOf, Table } from '../../parts/table.tsx';
 import { Frame } from './frame.tsx';
 import { OWNER_TYPES, pathOf, RESOURCES, TASK_PROPERTIES } from './kinds.ts';
@@ -195,27 +196,10 @@ function Actions({ grant }: { grant: Grant }) {
 }
 
 function CreateButton({ grant = {} }: { grant?: Partial<Grant> }) {
-  const open = useSignal(false);
   return (
-    <>
-      <Act
-        need={['AUTHORIZATION', 'CREATE']}
-        class="primary"
-        onClick={() => {
-          open.value = true;
-        }}
-      >
-        {t('grant.create')} …
-      </Act>
-      {open.value && (
-        <GrantDialog
-          grant={grant}
-          onClose={() => {
-            open.value = false;
-          }}
-        />
-      )}
-    </>
+    <Opening need={['AUTHORIZATION', 'CREATE']} class="primary" text={t('grant.create')}>
+      {(close) => <GrantDialog grant={grant} onClose={close} />}
+    </Opening>
   );
 }
 

@@ -7,9 +7,10 @@ import { useResource } from '../../lib/resource.ts';
 import { put, query } from '../../lib/router.ts';
 import { me, type Need, rightsAsked } from '../../lib/session.ts';
 import type { Page } from '../../lib/shapes.ts';
-import { Act, lackOf } from '../../parts/act.tsx';
+import { lackOf } from '../../parts/act.tsx';
 import { ActionDialog } from '../../parts/action.tsx';
 import { Dialog } from '../../parts/dialog.tsx';
+import { Opening } from '../../parts/opening.tsx';
 import { ProblemBox } from '../../parts/problem.tsx';
 import { type Column, List, sortOf, Table } from '../../parts/table.tsx';
 import { Copy, Time } from '../../parts/time.tsx';
@@ -122,30 +123,20 @@ function MadeDialog({ made, onClose }: { made: Made; onClose: () => void }) {
 }
 
 function CreateButton({ whose }: { whose: Whose }) {
-  const open = useSignal(false);
   const made = useSignal<Made | null>(null);
   return (
     <>
-      <Act
-        need={whose.need}
-        class="primary"
-        onClick={() => {
-          open.value = true;
-        }}
-      >
-        {t('access.create', { what: t('token.one') })} …
-      </Act>
-      {open.value && (
-        <CreateDialog
-          whose={whose}
-          onClose={() => {
-            open.value = false;
-          }}
-          onMade={(body) => {
-            made.value = body;
-          }}
-        />
-      )}
+      <Opening need={whose.need} class="primary" text={t('access.create', { what: t('token.one') })}>
+        {(close) => (
+          <CreateDialog
+            whose={whose}
+            onClose={close}
+            onMade={(body) => {
+              made.value = body;
+            }}
+          />
+        )}
+      </Opening>
       {made.value && (
         <MadeDialog
           made={made.value}
@@ -159,33 +150,21 @@ function CreateButton({ whose }: { whose: Whose }) {
 }
 
 function Revoke({ whose, name }: { whose: Whose; name: string }) {
-  const open = useSignal(false);
   const cli = whose.isOwn ? {} : { cli: `token revoke ${argument(name)}` };
   return (
-    <>
-      <Act
-        need={whose.need}
-        label={`${t('token.revoke')}: ${name}`}
-        onClick={() => {
-          open.value = true;
-        }}
-      >
-        {t('token.revoke')} …
-      </Act>
-      {open.value && (
+    <Opening need={whose.need} label={`${t('token.revoke')}: ${name}`} text={t('token.revoke')}>
+      {(close) => (
         <ActionDialog
           title={t('token.revoke')}
           button={t('token.revoke')}
           danger
-          onClose={() => {
-            open.value = false;
-          }}
+          onClose={close}
           commands={[{ method: 'DELETE', path: `${whose.path}/${encodeURIComponent(name)}`, ...cli }]}
         >
           <p>{t('token.revokeNote', { name })}</p>
         </ActionDialog>
       )}
-    </>
+    </Opening>
   );
 }
 

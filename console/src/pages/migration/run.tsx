@@ -1,0 +1,115 @@
+// What a migration would do, and the act: for one instance, or for all that a filter selects as a batch operation.
+import { type Signal, useSignal } from '@preact/signals';
+import { type ElementProblem, type Problem, search } from '../../lib/api.ts';
+import { BATCH_OF } from '../../lib/batches.ts';
+import { t, total } from '../../lib/i18n.ts';
+import { type DryRun, dryRunOf, tagOf } from '../../lib/operations/dry_run.ts';
+import { type Mappings, migrateAll, migrationOf } from '../../lib/operations/migration.ts';
+import { useResource } from '../../lib/resource.ts';
+import { go, href } from '../../lib/router.ts';
+import { UPDATE_INSTANCE } from '../../lib/session.ts';
+import type { Definition, Instance } from '../../lib/shapes.ts';
+import { ActionDialog } from '../../parts/action.tsx';
+import { Opening } from '../../parts/opening.tsx';
+import { ProblemBox } from '../../parts/problem.tsx';
+import { Problems } from '../modification/changes.tsx';
+import { Preview } from '../operations/preview.tsx';
+import type { Subject } from './wizard.tsx';
+
+type RunProps = {
+  from: Definition;
+  to: Definition;
+  subject: Subject;
+  mappings: Mappings;
+  problems: Signal<readonly ElementProblem[]>;
+  name: (id: string) => string;
+};
+
+/** An answer that was asked for with some mappings: with others it says nothing. */
+type Asked<T> = { mappings: string; answer: T };
+const textOf = (mappings: Mappings): string => JSON.stringify([...mappings]);
+
+function One({ instance, to, mappings, problems, name, from }: RunProps & { instance: string }) {
+  const preview = useSignal<Asked<DryRun> | null>(null);
+  const failed = useSignal<Problem | null>(null);
+  const command = migrationOf(instance, to.processDefinitionKey, mappings);
+  const known = preview.value?.mappings === textOf(mappings) ? preview.value.answer : null;
+  const ask = async () => {
+    failed.value = null;
+    try {
+      const answer = await dryRunOf(command);
+      preview.value = { mappings: textOf(mappings), answer };
+      problems.value = answer.problems;
+    } catch (error) {
+      failed.value = error as Problem;
+    }
+  };
+  return (
+    <>
+      <div class="row">
+        <button type="button" disabled={!mappings.size} onClick={() => void ask()}>
+          {t('preview')}
+        </button>
+        <Opening
+          need={UPDATE_INSTANCE}
+          of={from.processDefinitionId}
+          class="primary"
+          disabled={!mappings.size}
+          text={t('migrate.do')}
+        >
+          {(close) => (
+            <ActionDialog
+              title={t('migrate.instance')}
+              button={t('migrate.do')}
+              commands={[command]}
+              {...(known && { version: tagOf(known) })}
+              onProblem={(problem) => {
+                problems.value = problem.problems;
+                if (problem.problems.length) close();
+              }}
+              onClose={close}
+              onDone={() => go(href(`/instances/${instance}`))}
+            >
+              <p>{t('migrate.note', { name: to.name ?? to.processDefinitionId, version: to.version })}</p>
+            </ActionDialog>
+          )}
+        </Opening>
+      </div>
+      {failed.value && <ProblemBox problem={failed.value} />}
+      <Problems of={problems.value} />
+      {known && !known.problems.length && <Preview of={known} name={name} />}
+    </>
+  );
+}
+
+function All({ from, to, subject, mappings }: RunProps) {
+  const { filter } = subject;
+  const count = useResource(
+    `count ${JSON.stringify(filter)}`,
+    (abort) => search<Instance>('process-instances', { filter, page: { limit: 1 } }, abort),
+    ['instances'],
+  ).data.value;
+  const title = t('migrate.all', { n: count ? total(count.page) : '…' });
+  return (
+    <div class="row">
+      <Opening need={BATCH_OF('MIGRATE_PROCESS_INSTANCE')} class="primary" disabled={!mappings.size} text={title}>
+        {(close) => (
+          <ActionDialog
+            title={title}
+            button={title}
+            commands={[migrateAll(from.processDefinitionKey, filter, to.processDefinitionKey, mappings)]}
+            onClose={close}
+            onDone={(answer) => go(href(`/batches/${(answer as { batchOperationKey: string }).batchOperationKey}`))}
+          >
+            <p>{t('migrate.note', { name: to.name ?? to.processDefinitionId, version: to.version })}</p>
+            <p class="dim">{t('batch.note')}</p>
+          </ActionDialog>
+        )}
+      </Opening>
+    </div>
+  );
+}
+
+export function Run(props: RunProps) {
+  return props.subject.instance ? <One {...props} instance={props.subject.instance} /> : <All {...props} />;
+}
