@@ -166,3 +166,23 @@ def test_an_instance_that_moved_on_is_not_modified(console, api, order):
     expect(console.page.locator(".notice.bad")).to_contain_text("Modify instance")
     assert ("charge-card", "ACTIVE") in places(api, order)
     assert "412" in console.next_error()
+
+
+@pytest.mark.long
+def test_a_modification_is_undone_while_nothing_else_has_happened(console, api, order):
+    console.open(f"/instances/{order}")
+    expect(console.page.get_by_role("button", name="Undo")).to_have_count(0)
+    body = {"activateInstructions": [{"elementId": "refuse-order"}]}
+    api.post(f"/process-instances/{order}/modification", body)
+    console.page.get_by_role("button", name="Undo modification …").click()
+    dialog = console.page.get_by_role("dialog", name="Undo modification")
+    assert console.violations() == []
+    with console.page.expect_request("**/undo") as sent:
+        dialog.get_by_role("button", name="Undo modification").click()
+    assert re.fullmatch('"[0-9]+"', sent.value.headers["if-match"])
+    expect(console.page.get_by_text("Done at position")).to_be_visible()
+    assert ("refuse-order", "TERMINATED") in places(api, order)
+    api.post(f"/process-instances/{order}/modification", {"terminateInstructions": [{"elementId": "charge-card"}]})
+    refused = console.page.get_by_role("button", name=re.compile("Undo modification … .*terminated"))
+    expect(refused).to_have_attribute("aria-disabled", "true")
+    assert console.violations() == []

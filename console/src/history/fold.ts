@@ -42,6 +42,15 @@ export function stepsOf(history: History): Step[] {
   ]);
 }
 
+/** Operations of people that can be undone, as events. */
+const OPERATIONS = new Set(['InstanceModified', 'InstanceMigrated', 'InstanceSuspended', 'InstanceResumed']);
+
+/** Whether the latest command was such an operation. */
+export const endsWithOperation = (steps: readonly Step[]): boolean => {
+  const last = steps.at(-1)?.position;
+  return steps.findLast((step) => step.position !== last || OPERATIONS.has(step.event.type))?.position === last;
+};
+
 type Draft = {
   instance: string;
   definition: string | null;

@@ -3,7 +3,7 @@ import { useComputed, useSignal } from '@preact/signals';
 import type { ComponentType } from 'preact';
 import { Canvas, warmUp } from '../diagram/canvas.tsx';
 import { marksOf } from '../diagram/marks.ts';
-import { fold, type Shown, type Step, stepsOf, type View, visible } from '../history/fold.ts';
+import { endsWithOperation, fold, type Shown, type Step, stepsOf, type View, visible } from '../history/fold.ts';
 import { Scrubber } from '../history/scrubber.tsx';
 import { get, Problem } from '../lib/api.ts';
 import { compensationIn } from '../lib/compensation.ts';
@@ -180,7 +180,7 @@ export function Instance({ id }: { id: string }) {
             <button type="button" aria-pressed={heat} onClick={() => put({ heat: heat ? null : 1 })}>
               {t('heat')}
             </button>
-            {at === null && now && <InstanceActions now={now} />}
+            {at === null && now && <InstanceActions now={now} undoable={endsWithOperation(steps)} />}
           </>
         }
       />

@@ -15,6 +15,7 @@ import { differences } from '../parts/conflict.tsx';
 import { JsonArea } from '../parts/json_area.tsx';
 import { Opening } from '../parts/opening.tsx';
 import { SuspensionButton } from './suspension.tsx';
+import { UndoButton } from './undo.tsx';
 
 type Props = { now: Now; onClose: () => void };
 
@@ -141,13 +142,15 @@ export function Retry({ now, incidents, onClose }: Props & { incidents: Now['inc
   );
 }
 
-export function InstanceActions({ now }: { now: Now }) {
+/** `undoable`: whether the latest command may be one that can be undone. */
+export function InstanceActions({ now, undoable }: { now: Now; undoable: boolean }) {
   const { instance } = now;
   const process = instance.processDefinitionId;
   if (instance.endDate) return instance.parentProcessInstanceKey ? null : <DeleteButton instance={instance} />;
   const suspended = instance.state === 'SUSPENDED';
   return (
     <>
+      {undoable && <UndoButton instance={instance} />}
       <Opening need={UPDATE_INSTANCE} of={process} text={t('variables.set')}>
         {(close) => <SetVariables instance={instance} scope={instance.processInstanceKey} onClose={close} />}
       </Opening>

@@ -9,6 +9,8 @@ export type ActProps = {
   onClick: () => void;
   class?: string;
   disabled?: boolean;
+  /** Why it is not possible now, beside a lack of permission. */
+  why?: string | null;
   /** Whether it is on, for one that switches. */
   pressed?: boolean;
   label?: string;
@@ -19,8 +21,18 @@ export type ActProps = {
 export const lackOf = (need: Need | null, of?: string): string | null =>
   need === null || may(need, of) ? null : t('rights.lack', { permission: `${need[1]} (${need[0]})` });
 
-export function Act({ need, of, onClick, class: look, disabled = false, pressed, label, children }: ActProps) {
-  const lack = lackOf(need, of);
+export function Act({
+  need,
+  of,
+  onClick,
+  class: look,
+  disabled = false,
+  why = null,
+  pressed,
+  label,
+  children,
+}: ActProps) {
+  const lack = lackOf(need, of) ?? why;
   return (
     <button
       type="button"

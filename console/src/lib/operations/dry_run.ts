@@ -1,4 +1,5 @@
 // Dry runs: what a command would do with an instance, in the words of the server.
+import type { Signal } from '@preact/signals';
 import { type ElementProblem, send } from '../api.ts';
 import type { Command } from '../commands.ts';
 
@@ -28,8 +29,17 @@ export type DryRun = {
 };
 
 /** What a command would do. Nothing is changed. Raises Problem. */
-export const dryRunOf = async ({ path, body }: Command, abort?: AbortSignal): Promise<DryRun> =>
-  (await send<DryRun>({ method: 'POST', path: `${path}?dryRun=true`, body }, abort)).body;
+const dryRunOf = async ({ path, body }: Command): Promise<DryRun> =>
+  (await send<DryRun>({ method: 'POST', path: `${path}?dryRun=true`, body })).body;
+
+/** As `dryRunOf`; what is wrong is kept in `problems`, too. */
+export const dryRunInto =
+  (problems: Signal<readonly ElementProblem[]>) =>
+  async (command: Command): Promise<DryRun> => {
+    const found = await dryRunOf(command);
+    problems.value = found.problems;
+    return found;
+  };
 
 /** The entity tag of a version, as `If-Match` takes it. */
 export const tagOf = ({ version }: DryRun): string => `"${version}"`;

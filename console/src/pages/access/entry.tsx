@@ -1,12 +1,11 @@
 // One user, group, role, tenant or mapping rule: its fields, members, memberships and grants.
-import { useSignal } from '@preact/signals';
 import { get } from '../../lib/api.ts';
 import { argument } from '../../lib/commands.ts';
 import { t } from '../../lib/i18n.ts';
 import { useResource } from '../../lib/resource.ts';
 import { go, href } from '../../lib/router.ts';
-import { Act } from '../../parts/act.tsx';
 import { ActionDialog } from '../../parts/action.tsx';
+import { Opening } from '../../parts/opening.tsx';
 import { ProblemBox } from '../../parts/problem.tsx';
 import { EntryDialog } from './entry_dialog.tsx';
 import { Frame } from './frame.tsx';
@@ -16,10 +15,6 @@ import { Members, Memberships } from './members.tsx';
 import { SessionsOf } from './sessions.tsx';
 
 function Actions({ kind, id, entry }: { kind: Kind; id: string; entry: EntryShape }) {
-  const open = useSignal<'change' | 'delete' | null>(null);
-  const close = () => {
-    open.value = null;
-  };
   if (kind.path === 'roles' && BUILT_IN_ROLES.includes(id)) return <span class="tag">{t('access.builtIn')}</span>;
   const cli =
     kind.path === 'users'
@@ -29,35 +24,23 @@ function Actions({ kind, id, entry }: { kind: Kind; id: string; entry: EntryShap
         : {};
   return (
     <>
-      <Act
-        need={[kind.type, 'UPDATE']}
-        onClick={() => {
-          open.value = 'change';
-        }}
-      >
-        {t('change')} …
-      </Act>
-      <Act
-        need={[kind.type, 'DELETE']}
-        onClick={() => {
-          open.value = 'delete';
-        }}
-      >
-        {t('delete')} …
-      </Act>
-      {open.value === 'change' && <EntryDialog kind={kind} entry={entry} onClose={close} />}
-      {open.value === 'delete' && (
-        <ActionDialog
-          title={t('delete')}
-          button={t('delete')}
-          danger
-          onClose={close}
-          onDone={() => go(href(`/access/${kind.path}`))}
-          commands={[{ method: 'DELETE', path: pathOf(kind.path, id), ...cli }]}
-        >
-          <p>{t('access.deleteNote', { id })}</p>
-        </ActionDialog>
-      )}
+      <Opening need={[kind.type, 'UPDATE']} text={t('change')}>
+        {(close) => <EntryDialog kind={kind} entry={entry} onClose={close} />}
+      </Opening>
+      <Opening need={[kind.type, 'DELETE']} text={t('delete')}>
+        {(close) => (
+          <ActionDialog
+            title={t('delete')}
+            button={t('delete')}
+            danger
+            onClose={close}
+            onDone={() => go(href(`/access/${kind.path}`))}
+            commands={[{ method: 'DELETE', path: pathOf(kind.path, id), ...cli }]}
+          >
+            <p>{t('access.deleteNote', { id })}</p>
+          </ActionDialog>
+        )}
+      </Opening>
     </>
   );
 }

@@ -7,7 +7,6 @@ import { useResource } from '../../lib/resource.ts';
 import { put, query } from '../../lib/router.ts';
 import type { Grant } from '../../lib/session.ts';
 import type { Page } from '../../lib/shapes.ts';
-import { Act } from '../../parts/act.tsx';
 import { ActionDialog, type Checked } from '../../parts/action.tsx';
 import { differences } from '../../parts/conflict.tsx';
 import { Opening } from '../../parts/opening.tsx';
@@ -157,40 +156,24 @@ function GrantDialog({ grant, onClose }: { grant: Partial<Grant>; onClose: () =>
 }
 
 function Actions({ grant }: { grant: Grant }) {
-  const open = useSignal<'change' | 'delete' | null>(null);
-  const close = () => {
-    open.value = null;
-  };
   return (
     <span class="row">
-      <Act
-        need={['AUTHORIZATION', 'UPDATE']}
-        onClick={() => {
-          open.value = 'change';
-        }}
-      >
-        {t('change')} …
-      </Act>
-      <Act
-        need={['AUTHORIZATION', 'DELETE']}
-        onClick={() => {
-          open.value = 'delete';
-        }}
-      >
-        {t('delete')} …
-      </Act>
-      {open.value === 'change' && <GrantDialog grant={grant} onClose={close} />}
-      {open.value === 'delete' && (
-        <ActionDialog
-          title={t('grant.delete')}
-          button={t('delete')}
-          danger
-          onClose={close}
-          commands={[{ method: 'DELETE', path: pathOf('authorizations', grant.authorizationKey) }]}
-        >
-          <p>{t('grant.deleteNote', { owner: grant.ownerId })}</p>
-        </ActionDialog>
-      )}
+      <Opening need={['AUTHORIZATION', 'UPDATE']} text={t('change')}>
+        {(close) => <GrantDialog grant={grant} onClose={close} />}
+      </Opening>
+      <Opening need={['AUTHORIZATION', 'DELETE']} text={t('delete')}>
+        {(close) => (
+          <ActionDialog
+            title={t('grant.delete')}
+            button={t('delete')}
+            danger
+            onClose={close}
+            commands={[{ method: 'DELETE', path: pathOf('authorizations', grant.authorizationKey) }]}
+          >
+            <p>{t('grant.deleteNote', { owner: grant.ownerId })}</p>
+          </ActionDialog>
+        )}
+      </Opening>
     </span>
   );
 }

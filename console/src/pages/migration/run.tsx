@@ -1,9 +1,9 @@
 // What a migration would do, and the act: for one instance, or for all that a filter selects as a batch operation.
-import { type Signal, useSignal } from '@preact/signals';
-import { type ElementProblem, type Problem, search } from '../../lib/api.ts';
+import type { Signal } from '@preact/signals';
+import { type ElementProblem, search } from '../../lib/api.ts';
 import { BATCH_OF } from '../../lib/batches.ts';
 import { t, total } from '../../lib/i18n.ts';
-import { type DryRun, dryRunOf, tagOf } from '../../lib/operations/dry_run.ts';
+import { dryRunInto, tagOf } from '../../lib/operations/dry_run.ts';
 import { type Mappings, migrateAll, migrationOf } from '../../lib/operations/migration.ts';
 import { useResource } from '../../lib/resource.ts';
 import { go, href } from '../../lib/router.ts';
@@ -13,6 +13,7 @@ import { ActionDialog } from '../../parts/action.tsx';
 import { Opening } from '../../parts/opening.tsx';
 import { ProblemBox } from '../../parts/problem.tsx';
 import { Problems } from '../modification/changes.tsx';
+import { useAsked } from '../operations/asked.ts';
 import { Preview } from '../operations/preview.tsx';
 import type { Subject } from './wizard.tsx';
 
@@ -25,29 +26,13 @@ type RunProps = {
   name: (id: string) => string;
 };
 
-/** An answer that was asked for with some mappings: with others it says nothing. */
-type Asked<T> = { mappings: string; answer: T };
-const textOf = (mappings: Mappings): string => JSON.stringify([...mappings]);
-
 function One({ instance, to, mappings, problems, name, from }: RunProps & { instance: string }) {
-  const preview = useSignal<Asked<DryRun> | null>(null);
-  const failed = useSignal<Problem | null>(null);
   const command = migrationOf(instance, to.processDefinitionKey, mappings);
-  const known = preview.value?.mappings === textOf(mappings) ? preview.value.answer : null;
-  const ask = async () => {
-    failed.value = null;
-    try {
-      const answer = await dryRunOf(command);
-      preview.value = { mappings: textOf(mappings), answer };
-      problems.value = answer.problems;
-    } catch (error) {
-      failed.value = error as Problem;
-    }
-  };
+  const { ask, busy, failed, answer } = useAsked(command, dryRunInto(problems));
   return (
     <>
       <div class="row">
-        <button type="button" disabled={!mappings.size} onClick={() => void ask()}>
+        <button type="button" disabled={!mappings.size || busy} onClick={() => void ask()}>
           {t('preview')}
         </button>
         <Opening
@@ -62,7 +47,7 @@ function One({ instance, to, mappings, problems, name, from }: RunProps & { inst
               title={t('migrate.instance')}
               button={t('migrate.do')}
               commands={[command]}
-              {...(known && { version: tagOf(known) })}
+              {...(answer && { version: tagOf(answer) })}
               onProblem={(problem) => {
                 problems.value = problem.problems;
                 if (problem.problems.length) close();
@@ -75,9 +60,9 @@ function One({ instance, to, mappings, problems, name, from }: RunProps & { inst
           )}
         </Opening>
       </div>
-      {failed.value && <ProblemBox problem={failed.value} />}
+      {failed && <ProblemBox problem={failed} />}
       <Problems of={problems.value} />
-      {known && !known.problems.length && <Preview of={known} name={name} />}
+      {answer && !answer.problems.length && <Preview of={answer} name={name} />}
     </>
   );
 }

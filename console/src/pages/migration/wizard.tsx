@@ -26,7 +26,15 @@ function useSide(definition: Definition) {
   const xml = useResource(`xml ${key}`, () => modelOf(key)).data.value;
   const names = useSignal(new Map<string, string>());
   const diagram = useSignal<Diagram | null>(null);
-  return { xml, names, diagram, name: (id: string) => names.value.get(id) ?? id };
+  const told = {
+    names: (found: Map<string, string>) => {
+      names.value = found;
+    },
+    made: (drawn: Diagram | null) => {
+      diagram.value = drawn;
+    },
+  };
+  return { xml, diagram, told, name: (id: string) => names.value.get(id) ?? id };
 }
 
 export function Wizard({ from, to, subject }: WizardProps) {
@@ -88,12 +96,7 @@ export function Wizard({ from, to, subject }: WizardProps) {
             onSelect={(id) => {
               picked.value = id;
             }}
-            names={(found) => {
-              left.names.value = found;
-            }}
-            made={(diagram) => {
-              left.diagram.value = diagram;
-            }}
+            {...left.told}
           />
         ) : (
           <div class="canvas" />
@@ -106,12 +109,7 @@ export function Wizard({ from, to, subject }: WizardProps) {
             onSelect={(id) => {
               if (picked.peek()) choose(edits, picked.peek()!, id);
             }}
-            names={(found) => {
-              right.names.value = found;
-            }}
-            made={(diagram) => {
-              right.diagram.value = diagram;
-            }}
+            {...right.told}
           />
         ) : (
           <div class="canvas" />

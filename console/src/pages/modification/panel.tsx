@@ -1,17 +1,17 @@
 // Modify an instance: tokens are moved, begun and ended on its diagram, and sent together.
 import { useSignal } from '@preact/signals';
-import type { Problem } from '../../lib/api.ts';
 import { t } from '../../lib/i18n.ts';
 import { type Now, versionOf } from '../../lib/instance.ts';
-import { tagOf } from '../../lib/operations/dry_run.ts';
+import { dryRunInto, tagOf } from '../../lib/operations/dry_run.ts';
 import type { FlowNode } from '../../lib/operations/flow_nodes.ts';
 import { invalidOf, modificationOf } from '../../lib/operations/modification.ts';
 import { useResource } from '../../lib/resource.ts';
 import { ActionDialog } from '../../parts/action.tsx';
 import { ProblemBox } from '../../parts/problem.tsx';
+import { useAsked } from '../operations/asked.ts';
 import { Preview } from '../operations/preview.tsx';
 import { Changes, Sentences } from './changes.tsx';
-import { clear, look, type Plan, previewOf } from './plan.ts';
+import { clear, type Plan } from './plan.ts';
 import { Selected } from './selected.tsx';
 
 export type PanelProps = {
@@ -32,17 +32,8 @@ export function Panel({ now, plan, nodes, selected, name, onClose }: PanelProps)
   const changes = plan.changes.value;
   const invalid = invalidOf(changes);
   const command = modificationOf(key, changes);
-  const preview = previewOf(plan);
-  const busy = useSignal(false);
-  const failed = useSignal<Problem | null>(null);
-  const ask = async () => {
-    busy.value = true;
-    failed.value = null;
-    await look(plan, command).catch((error: Problem) => {
-      failed.value = error;
-    });
-    busy.value = false;
-  };
+  const { ask, busy, failed, answer } = useAsked(command, dryRunInto(plan.problems));
+  const preview = answer?.problems.length === 0 ? answer : null;
   return (
     <aside aria-label={t('modify.title')}>
       <div class="aside-head">
@@ -66,7 +57,7 @@ export function Panel({ now, plan, nodes, selected, name, onClose }: PanelProps)
           <button type="button" onClick={() => clear(plan)}>
             {t('modify.discard')}
           </button>
-          <button type="button" disabled={invalid !== null || busy.value} onClick={() => void ask()}>
+          <button type="button" disabled={invalid !== null || busy} onClick={() => void ask()}>
             {t('preview')}
           </button>
           <button
@@ -81,7 +72,7 @@ export function Panel({ now, plan, nodes, selected, name, onClose }: PanelProps)
           </button>
         </div>
       )}
-      {failed.value && <ProblemBox problem={failed.value} />}
+      {failed && <ProblemBox problem={failed} />}
       {preview && <Preview of={preview} name={name} />}
       {applying.value && (
         <ActionDialog

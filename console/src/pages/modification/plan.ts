@@ -4,10 +4,8 @@ import { useMemo } from 'preact/hooks';
 import type { Carrying } from '../../diagram/carrying.ts';
 import type { Marks } from '../../diagram/marks.ts';
 import type { ElementProblem } from '../../lib/api.ts';
-import type { Command } from '../../lib/commands.ts';
-import { type DryRun, dryRunOf } from '../../lib/operations/dry_run.ts';
 import type { FlowNode } from '../../lib/operations/flow_nodes.ts';
-import { bodyOf, type Change, changeOf, type Source, withChange } from '../../lib/operations/modification.ts';
+import { type Change, changeOf, type Source, withChange } from '../../lib/operations/modification.ts';
 
 export type Plan = {
   changes: Signal<readonly Change[]>;
@@ -15,16 +13,13 @@ export type Plan = {
   aiming: Signal<Source | null>;
   /** What the server found wrong, until something changes. */
   problems: Signal<readonly ElementProblem[]>;
-  /** What the server says that a body would do. */
-  preview: Signal<{ body: string; dryRun: DryRun } | null>;
 };
 
 export function usePlan(): Plan {
   const changes = useSignal<readonly Change[]>([]);
   const aiming = useSignal<Source | null>(null);
   const problems = useSignal<readonly ElementProblem[]>([]);
-  const preview = useSignal<{ body: string; dryRun: DryRun } | null>(null);
-  return useMemo(() => ({ changes, aiming, problems, preview }), []);
+  return useMemo(() => ({ changes, aiming, problems }), []);
 }
 
 function set(plan: Plan, changes: readonly Change[]): void {
@@ -44,20 +39,6 @@ export const unstage = (plan: Plan, change: Change): void =>
   );
 
 export const clear = (plan: Plan): void => set(plan, []);
-
-const textOf = (plan: Plan): string => JSON.stringify(bodyOf(plan.changes.value));
-
-/** The preview of what would be sent now; null if there is none, or of something else. */
-export const previewOf = (plan: Plan): DryRun | null =>
-  plan.preview.value?.body === textOf(plan) ? plan.preview.value.dryRun : null;
-
-/** Ask the server what the changes would do. Raises Problem. */
-export async function look(plan: Plan, command: Command): Promise<void> {
-  const body = textOf(plan);
-  const dryRun = await dryRunOf(command);
-  plan.problems.value = dryRun.problems;
-  plan.preview.value = dryRun.problems.length ? null : { body, dryRun };
-}
 
 /** Tokens can be dragged from where they are to any element that a modification can activate. */
 export const carryingOf = (plan: Plan, marks: Marks, nodes: ReadonlyMap<string, FlowNode>): Carrying => ({
