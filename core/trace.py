@@ -186,7 +186,8 @@ def _completed(trace: Trace, event: ElementCompleted) -> str:
 
 def _created(trace: Trace, event: InstanceCreated) -> str:
     called = "" if event.parent is None else f" by {trace.name(event.parent)}"
-    return one_line(f"{trace.name(event.key)} v{event.version}{called}")
+    named = "" if event.business_id is None else f" business_id={event.business_id}"
+    return one_line(f"{trace.name(event.key)} v{event.version}{called}{named}")
 
 
 def _migrated(trace: Trace, event: InstanceMigrated) -> str:

@@ -32,6 +32,7 @@ def test_every_golden_trace_is_of_a_variant_or_has_its_own_test():
         "one_task",
         "suspended",
         "suspensions",
+        "business_ids",
         "modification",
         "migration",
         "order",

@@ -9,10 +9,14 @@ import pytest
 
 from tests.core.engine import Engine, sample
 from tests.core.event_models import call
+from tests.core.message_models import message, receive
 from tests.core.models import end, file, flow, par, process, process_element, start, sub, task, xor
 from vivero.core.execution.step import StepLimits
+from vivero.core.records.business_ids import AssignBusinessId
 from vivero.core.records.codec import EVENTS
 from vivero.core.records.instances import VariableSet
+from vivero.core.records.jobs import CompleteJob
+from vivero.core.records.messages import PublishMessage
 from vivero.core.records.migrations import CalledMigration, MigrateInstance
 from vivero.core.records.suspensions import ResumeInstance, SuspendInstance
 from vivero.core.records.timers import TriggerTimer
@@ -113,6 +117,19 @@ def suspended(engine):
     engine.accepted(ResumeInstance(key))
 
 
+def business_ids(engine):
+    """Assigned with a job. A message for another instance does not come then; a call chooses, another inherits."""
+    child = process_element(start("i"), task("inner"), "i > inner", id="child")
+    roots = message(key="=1")
+    parts = start(), task("work"), receive("wait"), call("c", "child", businessId="=own"), call("d", "child")
+    engine.deploy(file(roots, child, process_element(*parts, "start > work > wait > c", "wait > d")))
+    key = engine.start(own="O-1")
+    engine.accepted(CompleteJob(engine.job("work").key, business_id="order-7"))
+    assert engine.run(AssignBusinessId(key, "order-8")).rejection is not None
+    engine.accepted(PublishMessage("hello", "1", business_id="order-8"))
+    engine.accepted(PublishMessage("hello", "1", business_id="order-7"))
+
+
 def migration(engine):
     """Tokens that wait, a timer that stays, one that ends, a message that is awaited from now on; a called instance."""
     hour = "<timerEventDefinition><timeDuration>PT1H</timeDuration></timerEventDefinition>"
@@ -152,7 +169,7 @@ def in_quanta(engine):
     engine.cancel(engine.start())
 
 
-RUNS = [one_task, order, surplus, incidents, cancelled, deadlock, suspended, migration, in_quanta]
+RUNS = [one_task, order, surplus, incidents, cancelled, deadlock, suspended, business_ids, migration, in_quanta]
 
 
 @pytest.mark.parametrize("run", RUNS, ids=lambda run: run.__name__)
