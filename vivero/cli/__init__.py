@@ -67,6 +67,7 @@ CLI_COMMANDS: Mapping[str, Mapping[str, tuple[str, str]]] = {
             "processes.business_ids:assign_business_id",
             "Give a business id to a running process instance.",
         ),
+        "undo": ("processes.undo:undo", "Take the latest operation on process instances back."),
         "resolve": ("processes.changes:resolve", "Resolve incidents: by key, or all that match."),
         "delete": ("processes.deletion:delete", "Delete ended process instances: by key, or all that match."),
         "delete-evaluations": (

@@ -243,24 +243,10 @@ class Client:
         path = f"/v2/process-instances/{path_part(instance_key)}/modification"
         return await self.request("POST", path, dict(instructions))
 
-    async def suspend(self, instance_key: str, reason: str | None = None, include_called: bool = False) -> Answer:
-        """Stop an instance where it is; `include_called`: with those that it has called."""
-        body = {"includeCalled": include_called} | ({"reason": reason} if reason else {})
-        return await self.request("POST", f"/v2/process-instances/{path_part(instance_key)}/suspension", body)
-
-    async def resume(self, instance_key: str, include_called: bool = False) -> Answer:
-        """Let a suspended instance go on; `include_called`: with suspended ones that it has called."""
-        body = {"includeCalled": include_called}
-        return await self.request("POST", f"/v2/process-instances/{path_part(instance_key)}/resumption", body)
-
     async def assign_business_id(self, instance_key: str, business_id: str) -> Answer:
         """Give a business id to an instance that has none."""
         path = f"/v2/process-instances/{path_part(instance_key)}/business-id-assignment"
         return await self.request("POST", path, {"businessId": business_id})
-
-    async def migrate(self, instance_key: str, plan: Document) -> Answer:
-        """Let an instance continue by another definition: the body of the request."""
-        return await self.request("POST", f"/v2/process-instances/{path_part(instance_key)}/migration", plan)
 
     async def migration_plan(self, source: str, target: str, include_called: bool = False) -> Document:
         """Suggested mappings from one definition to another, also of what its instances have called."""

@@ -93,6 +93,10 @@ def test_a_dry_run_prints_what_would_become_of_each(asked):
     assert [path for path, _ in asked] == ["/v2/process-instances/modification?dryRun=true"] * 2
 
 
+def test_a_cancellation_has_no_dry_run_by_key(asked):
+    assert "--dry-run need" in CliRunner().invoke(main, ["cancel", "9", "--dry-run"]).output
+
+
 @pytest.mark.parametrize("command", ["cancel", "migrate-instance --to 6", "modify --move a:b", "suspend", "resume"])
 def test_the_dry_run_of_a_command(asked, command):
     all_of_it = ["--all", "--from", "5"] if "migrate" in command else ["--all", "--process", "order"]
@@ -103,7 +107,6 @@ def test_the_dry_run_of_a_command(asked, command):
     assert body["filter"] == (
         {"processDefinitionKey": "5"} if "migrate" in command else {"processDefinitionId": "order"}
     )
-    assert "need" in CliRunner().invoke(main, [*command.split(), "9", "--dry-run"]).output
 
 
 @pytest.mark.parametrize(

@@ -7,9 +7,10 @@ from typing import Any, NamedTuple
 
 import click
 
-from vivero.cli.processes.batches import RUNNING, change_all, dry_run_option, everything_options
+from vivero.cli.processes.batches import RUNNING, change_all, everything_options
 from vivero.cli.processes.changes import check_target
-from vivero.cli.shared.each import keys_argument, try_each
+from vivero.cli.processes.previews import change_each, dry_run_option
+from vivero.cli.shared.each import keys_argument
 from vivero.cli.shared.options import KEY, json_option, say
 from vivero.cli.shared.server_options import address_option, talk
 from vivero.client.rest import Client, Document
@@ -77,18 +78,18 @@ def migrate_instance(
             raise click.UsageError("--show needs --from")
         talk(address, lambda client: _show(client, source, planned, as_json))
         return
-    check_target(keys, everything, {"--from": source, "--filter": filter, "--detach": detach, "--dry-run": dry_run})
+    check_target(keys, everything, {"--from": source, "--filter": filter, "--detach": detach})
     if everything:
         chosen = filter or {}
         _migrate_all(address, source, planned, chosen, detach=detach, yes=yes, dry_run=dry_run, as_json=as_json)
         return
 
-    async def work(client: Client, key: str) -> Any:
+    async def body_of(client: Client, key: str) -> Document:
         asks = planned.suggested or planned.include_called
         definition = (await client.instance(key))["processDefinitionKey"] if asks else ""
-        return await client.migrate(key, await planned.body(client, definition))
+        return await planned.body(client, definition)
 
-    try_each(address, keys, work, "migrated", as_json=as_json)
+    change_each(address, keys, "migration", body_of, "migrated", dry_run=dry_run, yes=yes, as_json=as_json)
 
 
 def _pairs(texts: Sequence[str], option: str, alone: str = ", or A alone") -> dict[str, str]:

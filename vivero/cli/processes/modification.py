@@ -6,8 +6,9 @@ from typing import Any
 
 import click
 
-from vivero.cli.processes.batches import change_all, dry_run_option, everything_options
+from vivero.cli.processes.batches import change_all, everything_options
 from vivero.cli.processes.changes import check_target
+from vivero.cli.processes.previews import BodyOf, confirm, dry_run_option, preview_each
 from vivero.cli.shared.filters import Selected, of_processes, options_of
 from vivero.cli.shared.options import JSON_OBJECT, KEY, json_option, tell
 from vivero.cli.shared.server_options import address_option, talk
@@ -59,7 +60,7 @@ def modify(
       vivero modify 2251799813685251 --activate inform --variables '{"n": 1}'
       vivero modify --all --process order --move pay:check
     """
-    others = {"--filter": filter, "--detach": detach, "--dry-run": dry_run}
+    others = {"--filter": filter, "--detach": detach}
     check_target(() if key is None else (key,), everything, options_of(selected) | others)
     if not (activate or move or terminate):
         raise click.UsageError("say what to --activate, --move or --terminate")
@@ -78,6 +79,11 @@ def modify(
         "terminateInstructions": [{"elementInstanceKey" if one.isdecimal() else "elementId": one} for one in terminate],
     }
 
+    if dry_run:
+        preview_each(address, (key,), "modification", _always(instructions), as_json=as_json)
+        return
+    confirm("modification", (key,), yes=yes)
+
     async def work(client: Client) -> None:
         answer = await client.modify(key, instructions)
         done = [f"activated {', '.join(activate)}"] if activate else []
@@ -86,6 +92,13 @@ def modify(
         tell(as_json, f"{key}: {'; '.join(done)}", key=key, position=answer.position)
 
     talk(address, work)
+
+
+def _always(body: dict[str, Any]) -> BodyOf:
+    async def body_of(_client: Client, _key: str) -> dict[str, Any]:
+        return body
+
+    return body_of
 
 
 def _modify_all(

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 import click
 
-from vivero.cli.processes.batches import change_all, dry_run_option, everything_options
+from vivero.cli.processes.batches import change_all, everything_options
 from vivero.cli.processes.changes import check_target
-from vivero.cli.shared.each import keys_argument, try_each
+from vivero.cli.processes.previews import change_each, dry_run_option
+from vivero.cli.shared.each import keys_argument
 from vivero.cli.shared.filters import Selected, of_processes, options_of
 from vivero.cli.shared.options import json_option
 from vivero.cli.shared.server_options import address_option
@@ -46,7 +48,7 @@ def suspend(
       vivero suspend 2251799813685251 --reason "the price list is wrong"
       vivero suspend --all --process order --version 3 --reason "a bug"
     """
-    others = {"--definition": definition, "--filter": filter, "--detach": detach, "--dry-run": dry_run}
+    others = {"--definition": definition, "--filter": filter, "--detach": detach}
     check_target(keys, everything, options_of(selected) | others)
     if everything:
         if include_called:
@@ -65,10 +67,10 @@ def suspend(
         )
         return
 
-    async def work(client: Client, key: str) -> None:
-        await client.suspend(key, reason, include_called)
+    async def body_of(_client: Client, _key: str) -> Mapping[str, Any]:
+        return {"includeCalled": include_called} | ({"reason": reason} if reason else {})
 
-    try_each(address, keys, work, "suspended", as_json=as_json)
+    change_each(address, keys, "suspension", body_of, "suspended", dry_run=dry_run, yes=yes, as_json=as_json)
 
 
 @click.command()
@@ -100,7 +102,7 @@ def resume(
       vivero resume 2251799813685251
       vivero resume --all --process order
     """
-    others = {"--definition": definition, "--filter": filter, "--detach": detach, "--dry-run": dry_run}
+    others = {"--definition": definition, "--filter": filter, "--detach": detach}
     check_target(keys, everything, options_of(selected) | others)
     if everything:
         if include_called:
@@ -119,7 +121,7 @@ def resume(
         )
         return
 
-    async def work(client: Client, key: str) -> None:
-        await client.resume(key, include_called)
+    async def body_of(_client: Client, _key: str) -> Mapping[str, Any]:
+        return {"includeCalled": include_called}
 
-    try_each(address, keys, work, "resumed", as_json=as_json)
+    change_each(address, keys, "resumption", body_of, "resumed", dry_run=dry_run, yes=yes, as_json=as_json)

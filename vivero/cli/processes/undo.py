@@ -1,0 +1,54 @@
+"""The command `undo`: take the latest operation on process instances back."""
+
+from __future__ import annotations
+
+import click
+
+from vivero.cli.shared.each import keys_argument, try_each
+from vivero.cli.shared.options import json_option, say
+from vivero.cli.shared.server_options import address_option, talk
+from vivero.cli.shared.streams import is_a_person_there
+from vivero.client.rest import Client, Document, path_part
+
+
+@click.command()
+@keys_argument()
+@click.option("--show", is_flag=True, help="Only show whether it is offered, and why not.")
+@click.option("--yes", is_flag=True, help="Do not ask before it begins.")
+@address_option
+@json_option
+def undo(keys: tuple[str, ...], show: bool, yes: bool, address: str | None, as_json: bool) -> None:
+    """Take the latest operation on process instances back, while nothing else has happened.
+
+    Operations are modifications, migrations, suspensions and resumptions.
+
+    \b
+    Examples:
+      vivero undo 2251799813685251 --show
+      vivero undo 2251799813685251
+    """
+    if show:
+        talk(address, lambda client: _show(client, keys, as_json))
+        return
+    if not yes and is_a_person_there():
+        click.confirm(f"undo the latest operation on {', '.join(keys)}?", abort=True, err=True)
+
+    async def work(client: Client, key: str) -> None:
+        await client.request("POST", _path(key))
+
+    try_each(address, keys, work, "undone", as_json=as_json)
+
+
+async def _show(client: Client, keys: tuple[str, ...], as_json: bool) -> None:
+    for key in keys:
+        offer = (await client.request("GET", _path(key))).document
+        say({"key": key, **offer}) if as_json else click.echo(_line(key, offer))
+
+
+def _path(key: str) -> str:
+    return f"/v2/process-instances/{path_part(key)}/undo"
+
+
+def _line(key: str, offer: Document) -> str:
+    operation = (offer["operation"] or "nothing").lower()
+    return f"{key}\t{operation}\t{'can be undone' if offer['offered'] else offer['reason']}"
