@@ -52,9 +52,10 @@ def restored(engine, whole=True):
 
 
 def without_order(state):
-    """A restored tree comes behind the other trees, and leases are no part of it."""
+    """A restored tree comes behind the others. Leases and business ids of jobs are no part of it: no step reads them."""
+    unread = {"jobs": {"lease": None, "business_id": None}}
     rows = {
-        name: sorted(({**row, "lease": None} for row in rows), key=lambda row: row["key"])
+        name: sorted(({**row, **unread.get(name, {})} for row in rows), key=lambda row: row["key"])
         for name, rows in state["rows"].items()
     }
     by_key = sorted(state["variables"], key=lambda row: row["key"])
