@@ -52,7 +52,7 @@ def restored(engine, whole=True):
 
 
 def without_order(state):
-    """A restored tree comes behind the others. Leases and business ids of jobs are no part of it: no step reads them."""
+    """A restored tree comes behind the others, and has no leases and no business ids of jobs: no step reads them."""
     unread = {"jobs": {"lease": None, "business_id": None}}
     rows = {
         name: sorted(({**row, **unread.get(name, {})} for row in rows), key=lambda row: row["key"])
