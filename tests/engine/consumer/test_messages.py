@@ -33,6 +33,7 @@ from tests.engine.consumer.serial_runs import (
     worked_off_one_by_one,
 )
 from vivero.core.commands.signal import SUBSCRIPTIONS_PER_PAGE
+from vivero.core.records.business_ids import AssignBusinessId
 from vivero.core.records.codec import decode_command, decode_events
 from vivero.core.records.instances import CreateInstance
 from vivero.core.records.messages import CorrelateMessage, Offer, PublishMessage, RejectCorrelation
@@ -92,6 +93,10 @@ def serial_run():
         serial.run(PublishMessage("begin", key, 60_000, None, raw({"k": key, "n": 2}), business_id=f"two-{key}"))
         serial.run(published("hello", key, 60_000, "one", from_="hello"))
     serial.run(published("hello", "x", 60_000, "one"))
+    for id in ("two-x", "two-y"):
+        serial.run(PublishMessage("hello", "x", 60_000, None, raw({"for": id}), business_id=id))
+    serial.run(AssignBusinessId(next(iter(serial.state.trees)), "late"))
+    serial.run(CorrelateMessage("hello", "x", raw({}), "late"))
     serial.run(published("nobody", "x", 60_000, "two"))
     serial.run(published("hello", "y", 0, a=1))
     serial.run(CorrelateMessage("hello", "y", raw({"b": 2})))
