@@ -216,6 +216,9 @@ def needs_channel(command: MoveSubscription, tenant: str) -> Needs:
 def move_subscription(command: MoveSubscription, view: View) -> Effects:
     """The subscription stays where it is in the queue. One that is not there any more has got its message."""
     channel = view.channel(command.tenant, command.correlation_key)
-    if command.key in channel.subscriptions:
+    subscription = channel.subscriptions.get(command.key)
+    if subscription is not None:
+        if command.process_id != subscription.process_id:  # what the former process has had is not for the new one
+            channel.require_all(subscription.name, command.process_id)
         place = command.key, command.tenant, command.correlation_key
         yield ChannelSubscriptionMoved(*place, command.process_id, command.interrupting)

@@ -102,7 +102,7 @@ class MessageChannel(msgspec.Struct, eq=False):
         Raises:
             NotLoaded: such a message may be in the database only.
         """
-        upto = None if self.complete else self.known.get((name, process_id, business_ids), 0)
+        upto = self._known_up_to(name, process_id, business_ids)
         for message in self.messages.values():
             if upto is not None and message.key > upto:
                 break
@@ -110,9 +110,26 @@ class MessageChannel(msgspec.Struct, eq=False):
             if fits and message.deadline > now and process_id not in message.given:
                 return message
         if upto is not None:
-            page = self.tenant, self.correlation_key, name, process_id, upto, *business_ids
-            raise NotLoaded(Need(NeedKind.MESSAGES, page))
+            raise self._lacks(name, process_id, upto, business_ids)
         return None
+
+    def require_all(self, name: str, process_id: str) -> None:
+        """Check that all messages of this name that the process has not had are in memory.
+
+        Raises:
+            NotLoaded: some may be in the database only.
+        """
+        upto = self._known_up_to(name, process_id, ANY_BUSINESS_ID)
+        if upto is not None:
+            raise self._lacks(name, process_id, upto, ANY_BUSINESS_ID)
+
+    def _known_up_to(self, name: str, process_id: str, business_ids: BusinessIds) -> int | None:
+        """The key up to which these messages are in memory; None: all of them are."""
+        return None if self.complete else self.known.get((name, process_id, business_ids), 0)
+
+    def _lacks(self, name: str, process_id: str, upto: int, business_ids: BusinessIds) -> NotLoaded:
+        page = self.tenant, self.correlation_key, name, process_id, upto, *business_ids
+        return NotLoaded(Need(NeedKind.MESSAGES, page))
 
     def is_here(self, key: int) -> bool:
         """Whether a message is buffered.

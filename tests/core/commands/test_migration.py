@@ -11,13 +11,16 @@ from tests.core.listener_models import listening
 from tests.core.migration_models import Migrating
 from tests.core.models import end, flow, par, start, sub, task, xor
 from tests.core.task_listener_models import user_task
+from vivero.core.execution.outcomes import CommandRecord
 from vivero.core.execution.step import StepLimits
+from vivero.core.needs import NeedKind, NotLoaded
 from vivero.core.records.catalogue import DeleteResource
 from vivero.core.records.instances import CreateInstance
-from vivero.core.records.migrations import MigrateInstance
+from vivero.core.records.migrations import MigrateInstance, MoveSubscription
 from vivero.core.records.timers import FireTimer, TimerCanceled, TriggerTimer
 from vivero.core.records.user_tasks import AssignUserTask, CompleteUserTask
 from vivero.core.state.instance_tree import Element, Job
+from vivero.core.state.message_channels import ANY_BUSINESS_ID
 from vivero.core.state.migrations import Migration
 from vivero.storage.state.migrated_rows import documents_of
 
@@ -204,6 +207,25 @@ def test_a_message_that_it_had_does_not_come_again_in_another_process():
     engine.go("a", "told", "told-then")
     engine.publish("hello", "one", ttl_ms=1_000_000)
     assert engine.jobs == ["a", "told-then", "told-then"]
+
+
+def test_messages_that_are_in_the_database_only_do_not_come_again():
+    """All that the former process has had are loaded, page by page, before the subscription is of another process."""
+    parts = bound("told", TOLD, interrupting=False)
+    engine = Migrating(line(task("a"), more=parts), line(task("a"), more=parts, id="q"), k="one")
+    engine.publish("hello", "one", ttl_ms=1_000_000)
+    (channel,) = engine.state.channels.values()
+    (key,) = channel.subscriptions
+    channel.complete, processor = False, engine.memory.processor
+    command = CommandRecord(9_000, "<default>", MoveSubscription(key, "<default>", "one", "q", False))
+    with pytest.raises(NotLoaded) as missing:
+        processor.process(command, 2_000, {})
+    assert missing.value.need.kind is NeedKind.MESSAGES
+    assert missing.value.need.key[:5] == ("<default>", "one", "hello", "q", 0)
+    channel.known["hello", "q", ANY_BUSINESS_ID] = None  # the last page has come
+    processor.process(command, 2_000, {})
+    assert [message.given for message in channel.messages.values()] == [("p", "q")]
+    assert channel.subscriptions[key].process_id == "q"
 
 
 def test_signals_and_conditions():

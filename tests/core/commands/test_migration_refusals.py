@@ -5,15 +5,18 @@ import pytest
 from tests.core import message_models as messages
 from tests.core.ad_hoc_models import tools
 from tests.core.compensation_models import done, in_line, transaction
-from tests.core.event_models import boundary, catch, complex_gateway, inc, loop, model, script
+from tests.core.event_models import boundary, catch, complex_gateway, inc, loop, model, script, throw
 from tests.core.listener_models import listening
 from tests.core.migration_models import Migrating
 from tests.core.models import end, flow, par, process, start, sub, task
+from vivero.core.commands import migration
 from vivero.core.execution.step import StepLimits
 from vivero.core.records.catalogue import DeleteResource
 from vivero.core.records.instances import CancelInstance, CreateInstance
 from vivero.core.records.messages import PublishMessage
 from vivero.core.records.migrations import MigrateInstance
+from vivero.core.records.suspensions import SuspendInstance
+from vivero.core.records.timers import FireTimer
 
 TIMER = "<timerEventDefinition><timeDuration>PT1H</timeDuration></timerEventDefinition>"
 SIGNAL = '<signalEventDefinition signalRef="s"/>'
@@ -304,6 +307,40 @@ def test_a_tree_that_is_too_large():
     source = line(loop(task("a"), "=items"))
     engine = Migrating(source, source, limits=StepLimits(max_whole_rows=5), items=list(range(6)))
     assert "has 8 live elements, and at most 5 are allowed" in engine.refused("a")[1]
+
+
+@pytest.mark.parametrize(
+    ("source", "id", "type"),
+    [
+        (listening(PLAIN, start=["end x"]), "start", "START_EVENT"),
+        (listening(line(catch("a", TIMER), throw("t")), t=["start x"]), "t", "INTERMEDIATE_THROW_EVENT"),
+        (listening(line('<manualTask id="t"></manualTask>'), t=["start x"]), "t", "MANUAL_TASK"),
+    ],
+    ids=["start", "throw", "task"],
+)
+def test_what_has_no_work_of_its_own_and_waits_for_a_listener(source, id, type):
+    engine = Migrating(source, source)
+    for timer in list(engine.state.timers):
+        engine.run(FireTimer(timer))
+    assert engine.jobs == [id], "its listener runs"
+    assert f"The migration of a {type} is not supported" in engine.refused(id)[1]
+
+
+def test_a_suspended_instance():
+    engine = Migrating(PLAIN, PLAIN)
+    engine.accepted(SuspendInstance(engine.key))
+    code, reason = engine.refused("a")
+    assert code == "INVALID_STATE"
+    assert reason.endswith("is suspended: resume it first")
+
+
+def test_too_many_waits_at_once(monkeypatch):
+    """One transaction saves all changes."""
+    monkeypatch.setattr(migration, "STAGE_CHANGES", 3)
+    waits = "".join(boundary(f"t{n}", "a", TIMER, False) for n in range(3))
+    target = line(task("a")).replace(b"</process>", waits.encode() + b"</process>")
+    engine = Migrating(PLAIN, target)
+    assert "it would open and close 3 waits at once, and 3 is the limit" in engine.refused("a")[1]
 
 
 def test_too_many_completed_activities():

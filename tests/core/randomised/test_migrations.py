@@ -67,13 +67,20 @@ class Migrating:
             assert EXPECTED.search(reason), reason
             self.refused[reason.rpartition("'")[2]] += 1
         else:
-            names = {type(event).__name__ for event in handled.events}
-            assert names <= {"InstanceMigrated", "WorkDeferred"}, handled.events  # a scope settles in another quantum
+            assert_renames_alone(handled)
+            same = MigrateInstance(instance.key, instance.definition_key, tuple((f"{id}_m", f"{id}_m") for id in ids))
+            assert_renames_alone(self.engine.run(same))
             back = MigrateInstance(instance.key, source, tuple((f"{id}_m", id) for id in ids))
             handled = self.engine.run(back)
             assert handled.rejection is None, handled.rejection
             self.moved += 1
         assert seen(self.engine) == before
+
+
+def assert_renames_alone(handled):
+    assert handled.rejection is None, handled.rejection
+    names = {type(event).__name__ for event in handled.events}
+    assert names <= {"InstanceMigrated", "WorkDeferred"}, handled.events  # a scope settles in another quantum
 
 
 def ids_of(process):
