@@ -27,6 +27,7 @@ LARGE = (
         "capacity",
         "partitions",
         "processes",
+        "dry_runs",
     ),
     *("decisions", "overload", "row_security", "console", "growth", "retention", "tracing", "metrics"),
 )

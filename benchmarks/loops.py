@@ -33,7 +33,7 @@ BETWEEN_S = 2.0
 WATCH_S = 0.1
 PATIENCE_S = 300.0
 
-_LOOP = b"""<definitions xmlns="http://www.omg.org/spec/BPMN/20100524/MODEL" targetNamespace="https://example.org"
+LOOP = b"""<definitions xmlns="http://www.omg.org/spec/BPMN/20100524/MODEL" targetNamespace="https://example.org"
  xmlns:zeebe="http://camunda.org/schema/zeebe/1.0"><process id="long-loop" isExecutable="true"><startEvent id="s"/>
 <serviceTask id="work"><extensionElements><zeebe:taskDefinition type="long-work"/></extensionElements>
 <multiInstanceLoopCharacteristics><extensionElements>
@@ -54,7 +54,7 @@ def run() -> tuple[dict[str, float], dict[str, str]]:
 
 async def _run() -> tuple[dict[str, float], dict[str, str]]:
     async with fresh_database() as (dsn, notes):
-        with program(dsn, {"loop.bpmn": _LOOP, "empty.bpmn": EMPTY}) as (port, process):
+        with program(dsn, {"loop.bpmn": LOOP, "empty.bpmn": EMPTY}) as (port, process):
             figures = await _measure(dsn, port, process)
     return figures, notes | {"items": f"{ITEMS:,}", "others": f"{PER_SECOND:.0f} instances/s"}
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import NamedTuple
 
 import trio
@@ -122,8 +123,13 @@ async def _load_scopes(connection: Connection, state: State, root: int) -> None:
     while bodies := state.paged.keys() - entered:
         entered |= bodies
         inner = (await connection.execute(_sql["inner_instances"], (sorted(bodies),))).rows
-        parts = {key: root for (key,) in inner}
-        await load.load_parts(connection, state, parts, parts.keys())
+        for page in _pages([key for (key,) in inner]):
+            await load.load_parts(connection, state, dict.fromkeys(page, root), set(page))
+
+
+def _pages(keys: list[int]) -> Iterator[list[int]]:
+    """The keys in pages, between which other tasks have turns."""
+    return (keys[first : first + load.PARTS_A_TURN] for first in range(0, len(keys), load.PARTS_A_TURN))
 
 
 async def _load_values(connection: Connection, state: State) -> None:
@@ -134,7 +140,8 @@ async def _load_values(connection: Connection, state: State) -> None:
         raise TooLarge(f"its variables and the items of its loops have more than {MOST_CHARACTERS} characters")
     for element in state.elements.values():
         element.variables = {}
-    await load.load_variables(connection, state, scopes)
+    for page in _pages(scopes):
+        await load.load_variables(connection, state, page)
     if state.paged:
         for body_key, items in (await connection.execute(_sql["all_loop_items"], (sorted(state.paged),))).rows:
             loop = state.paged[body_key].pages
