@@ -53,8 +53,10 @@ def test_messages_and_signals(run, waiting):
     key = waiting("A-1")
     [open_one] = lines(good(run("message", "subscriptions", "--instance", key, "--json")))
     assert (open_one["messageName"], open_one["correlationKey"]) == ("paid", "A-1")
-    nobody = run("message", "correlate", "paid", "--correlation-key", "A-2")
-    assert (nobody.exit_code, "none was found" in nobody.stderr) == (1, True)
+    for other in (("--correlation-key", "A-2"), ("--correlation-key", "A-1", "--business-id", "other")):
+        nobody = run("message", "correlate", "paid", *other)
+        assert (nobody.exit_code, "none was found" in nobody.stderr) == (1, True)
+    good(run("message", "publish", "paid", "--correlation-key", "A-1", "--business-id", "other"))
     correlated = good(run("message", "correlate", "paid", "--correlation-key", "A-1", "--variables", '{"amount": 30}'))
     assert correlated == f"{key}\n"
     assert good(run("message", "subscriptions", "--instance", key, "--keys")) == ""

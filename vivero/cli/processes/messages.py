@@ -15,6 +15,7 @@ from vivero.terminal.terminal_tables import Column, field, time
 CORRELATION = click.option(
     "--correlation-key", metavar="KEY", help="Which instance is meant. Needed unless the message starts one."
 )
+BUSINESS_ID = click.option("--business-id", metavar="ID", help="Only instances with this business id may get it.")
 TENANT = click.option("--tenant", metavar="ID", help="The tenant, with multi-tenancy.")
 
 
@@ -44,6 +45,7 @@ def message() -> None:
     help="Seconds for which the message waits for an instance.",
 )
 @click.option("--id", "message_id", metavar="ID", help="While a message with this id waits, an equal one is rejected.")
+@BUSINESS_ID
 @TENANT
 @address_option
 @json_option
@@ -53,6 +55,7 @@ def publish(
     variables: dict[str, Any],
     ttl_s: float,
     message_id: str | None,
+    business_id: str | None,
     tenant: str | None,
     address: str | None,
     as_json: bool,
@@ -69,6 +72,7 @@ def publish(
         "variables": variables,
         "timeToLive": round(ttl_s * 1000),
         "messageId": message_id,
+        "businessId": business_id,
         "tenantId": tenant,
     }
     post(address, "/v2/messages/publication", body, "messageKey", as_json)
@@ -78,6 +82,7 @@ def publish(
 @click.argument("name")
 @CORRELATION
 @VARIABLES
+@BUSINESS_ID
 @TENANT
 @address_option
 @json_option
@@ -85,6 +90,7 @@ def correlate(
     name: str,
     correlation_key: str | None,
     variables: dict[str, Any],
+    business_id: str | None,
     tenant: str | None,
     address: str | None,
     as_json: bool,
@@ -97,7 +103,13 @@ def correlate(
     Example:
       vivero message correlate paid --correlation-key ORDER-7
     """
-    body = {"name": name, "correlationKey": correlation_key or "", "variables": variables, "tenantId": tenant}
+    body = {
+        "name": name,
+        "correlationKey": correlation_key or "",
+        "variables": variables,
+        "businessId": business_id,
+        "tenantId": tenant,
+    }
     post(address, "/v2/messages/correlation", body, "processInstanceKey", as_json)
 
 
