@@ -39,7 +39,7 @@ class Level(NamedTuple):
         return self.node.id, self.inner
 
     def matches(self, element: Element) -> bool:
-        return (element.element, element.is_inner) == self.place
+        return element.element == self.node.id and element.is_inner is self.inner
 
 
 def levels_around(target: Node, nodes: Mapping[NodeId, Node]) -> list[Level]:
@@ -64,6 +64,7 @@ class Scopes:
         self.latest: Element | None = None
         """The live scope that the latest activation uses; None: it uses a planned one."""
         self._instance, self._nodes, self._view = instance, nodes, view
+        self._levels: dict[str, list[Level]] = {}
         self._planned: dict[int, Element] = {}
         """New scopes, and copies of live ones with the variables that are set."""
         self._inside: dict[int, dict[Place, list[Element]]] = {}
@@ -82,7 +83,9 @@ class Scopes:
             Impossible: there is no such scope, or it is not clear which one.
             Fail: an expression of an event of a new scope cannot be evaluated.
         """
-        levels = levels_around(target, self._nodes)
+        levels = self._levels.get(target.id)
+        if levels is None:
+            levels = self._levels[target.id] = levels_around(target, self._nodes)
         scope, missing = self._chosen(target, levels, ancestor)
         for level in missing:
             if level.node.loop is not None:
