@@ -21,7 +21,8 @@ from vivero.core.needs import Need, NotLoaded
 from vivero.core.records.base import Event
 from vivero.core.records.codec import decode_command
 from vivero.core.records.effects import Rejection, RejectionCode
-from vivero.core.records.instances import ElementCompleted
+from vivero.core.records.instances import ElementCompleted, InstanceCreated
+from vivero.core.records.migrations import InstanceMigrated
 from vivero.core.resources.decisions import limits_of_decisions
 from vivero.core.snapshots.codec import InvalidSnapshot, decode
 from vivero.core.snapshots.reader import add_tree
@@ -63,7 +64,8 @@ class Question(NamedTuple):
 
 
 class Answer(NamedTuple):
-    """The report as JSON, or the need that was missing. `processes`: the ids of all processes of the tree."""
+    """The report as JSON, or the need that was missing. `processes`: the ids of all processes that it shows: those of
+    the tree, and those that the command calls or migrates to."""
 
     report: bytes = b""
     rejection: Rejection | None = None
@@ -92,7 +94,7 @@ def try_out(copy: Copy, question: Question) -> Answer:
     else:
         ends = _state_of(state, question.key, trial.events)
         report = report_of(version, ends, trial.events, before, live_rows_in(after), starving)
-    return Answer(msgspec.json.encode(report), rejection, version, processes)
+    return Answer(msgspec.json.encode(report), rejection, version, processes | _joined(trial.events))
 
 
 class Verdict(NamedTuple):
@@ -138,6 +140,11 @@ def _add(copy: Copy, state: State, models: _Models) -> Instance:
     tree.rows, tree.in_parts = copy.rows, copy.in_parts
     state.begin_command()
     return tree.root
+
+
+def _joined(events: list[Event]) -> frozenset[str]:
+    """The ids of processes that these events begin, or migrate to."""
+    return frozenset(event.process_id for event in events if isinstance(event, InstanceCreated | InstanceMigrated))
 
 
 def _state_of(state: State, key: int, events: list[Event]) -> str:

@@ -126,6 +126,7 @@ async def test_what_else_a_command_needs_is_read_with_another_copy(engine):
     here = Here()
     answer, report = await tried(engine, command(key, "sub", "-work"), here)
     assert here.calls == 2
+    assert answer.processes == {"p", "child"}
     assert answer.rejection is None
     assert report["effects"]["counts"]["jobs"] == {"opens": 2, "closes": 1, "stays": 0}
 
