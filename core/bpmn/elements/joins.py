@@ -76,4 +76,9 @@ def takes_joins(draft: Draft) -> bool:
     scopes = [(scope, join) for scope, joins in draft.joins.items() for join in joins]
     for ad_hoc in draft.of_type("AD_HOC_SUB_PROCESS"):
         scopes += [(ad_hoc.id, node) for node in _merging(ad_hoc.id, draft)]
-    return draft.report.takes_join_places(sum(len(draft.incoming[join]) * places[scope] for scope, join in scopes))
+    return draft.report.takes_join_places(sum(_size(join, draft) * places[scope] for scope, join in scopes))
+
+
+def _size(join: NodeId, draft: Draft) -> int:
+    """The number of incoming flows. A complex gateway may have an activation condition and none."""
+    return len(draft.incoming.get(join, ()))

@@ -40,6 +40,13 @@ def test_without_a_condition_it_forks():
     assert (gateway.activation, gateway.conditional, gateway.default) == (None, True, "g-a")
 
 
+def test_a_condition_without_incoming_flows():
+    """A token never reaches it. The file was a bug of the parser, not one of the model."""
+    gateway = complex_gateway("g", "=activationCount > 1")
+    lonely = node(start(), task("a"), gateway, task("b"), "start > a", "g > b")
+    assert (lonely.incoming, lonely.bits) == ((), {})
+
+
 def problems(*parts):
     return [(one.element_id, one.message) for one in read(*parts).problems]
 
