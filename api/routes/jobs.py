@@ -151,8 +151,7 @@ async def update_by_filter(request: Request, services: Services) -> Response:
     body = decode(request, _batch_decoder, services.settings)
     check_reference(body.operation_reference)
     found = Violations()
-    if body.filter is None:
-        found.add("No filter provided")
+    found.require("filter", body.filter)
     plan = _plan_of(body.changeset, found)
     return await batch_operations.create_or_forecast(request, services, UPDATE_JOB, JOBS_PATH, body.filter or {}, plan)
 

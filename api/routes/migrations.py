@@ -73,10 +73,8 @@ async def migrate_by_filter(request: Request, services: Services) -> Response:
     body = decode(request, _batch_decoder, services.settings)
     check_reference(body.operation_reference)
     found = Violations()
-    if body.filter is None:
-        found.add("No filter provided")
-    if body.migration_plan is None:
-        found.add("No migrationPlan provided")
+    found.require("filter", body.filter)
+    found.require("migrationPlan", body.migration_plan)
     found.check()
     plan = plan_of(body.migration_plan or MigrationPlanBody())
     await _require_definitions(request, services, plan)

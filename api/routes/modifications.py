@@ -113,8 +113,7 @@ async def modify_by_filter(request: Request, services: Services) -> Response:
     body = decode(request, _batch_decoder, services.settings)
     check_reference(body.operation_reference)
     found = Violations()
-    if body.filter is None:
-        found.add("No filter provided")
+    found.require("filter", body.filter)
     plan = _plan_of(body.move_instructions or (), found)
     return await batch_operations.create_or_forecast(
         request, services, MODIFY_PROCESS_INSTANCE, INSTANCES_PATH, body.filter or {}, plan
