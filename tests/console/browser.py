@@ -233,15 +233,18 @@ class Api:
         body = {"processDefinitionId": process, "businessId": business_id, "variables": variables}
         return self.post("/process-instances", body)["processInstanceKey"]
 
-    def job(self, type: str) -> str:
-        """The key of a job of a type, which is leased."""
+    def job(self, type: str, of: str | None = None) -> str:
+        """The key of a job of a type, and of an instance if it must be one of its own. It is leased."""
         body = {"type": type, "timeout": 60_000, "maxJobsToActivate": 1, "worker": "tests"}
-        return self.post("/jobs/activation", body)["jobs"][0]["jobKey"]
+        while True:
+            job = self.post("/jobs/activation", body)["jobs"][0]
+            if of in (None, job["processInstanceKey"]):
+                return job["jobKey"]
 
     def complete(self, type: str, **variables: object) -> None:
         """Do the next job of a type."""
         self.post(f"/jobs/{self.job(type)}/completion", {"variables": variables})
 
-    def fail(self, type: str, message: str) -> None:
-        """Let the next job of a type fail for good."""
-        self.post(f"/jobs/{self.job(type)}/failure", {"retries": 0, "errorMessage": message})
+    def fail(self, type: str, message: str, of: str | None = None) -> None:
+        """Let the next job of a type, and of an instance, fail for good."""
+        self.post(f"/jobs/{self.job(type, of)}/failure", {"retries": 0, "errorMessage": message})

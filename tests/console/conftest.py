@@ -135,7 +135,7 @@ def stuck(api) -> Callable[[str], str]:
         key = api.start("order", business_id, card="expired", items=[{"sku": "rose", "price": 12, "quantity": 2}])
         api.complete("check-stock", inStock=True)
         api.complete("pick-items", pickedIn="north")
-        api.fail("charge-card", "the card has expired")
+        api.fail("charge-card", "the card has expired", of=key)
         return key
 
     return start

@@ -280,7 +280,7 @@ class ClusterEngine(Engine):
     def __init__(self, partitions=4, seed=0, limits=DEFAULT_LIMITS, at=2, causal=False) -> None:
         self.memory = self.cluster = Cluster(partitions, seed, limits, at, causal)
         self.cluster.now = 1_000
-        self.rows, self.ended = {}, {}
+        self.rows, self.ended, self.files = {}, {}, {}
         self.limits, self.keeps_rows = limits, True
         self.state = self.cluster.state
         for engine in self.cluster.engines:

@@ -90,6 +90,7 @@ def test_a_task_without_anything_is_for_everybody(engine, open_task):
         "headers": {},
         "external_form": None,
         "form_key": None,
+        "business_id": None,
         "created_at": 5_000,
         "transition": None,
         "state": "CREATED",

@@ -5,8 +5,6 @@ from itertools import count
 
 BPMN = "{http://www.omg.org/spec/BPMN/20100524/MODEL}"
 ZEEBE = "{http://camunda.org/schema/zeebe/1.0}"
-ET.register_namespace("", BPMN[1:-1])
-ET.register_namespace("zeebe", ZEEBE[1:-1])
 
 TASKS = [f"{BPMN}{kind}Task" for kind in ("service", "user", "script", "manual", "receive", "businessRule", "send")]
 ACTIVITIES = [*TASKS, *(f"{BPMN}{kind}" for kind in ("subProcess", "callActivity", "adHocSubProcess", "transaction"))]
