@@ -135,7 +135,7 @@ export type Batch = {
 };
 export type BatchItem = {
   itemKey: string;
-  processInstanceKey: string;
+  processInstanceKey: Nullable<string>;
   state: string;
   processedDate: Nullable<string>;
   errorMessage: Nullable<string>;

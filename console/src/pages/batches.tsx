@@ -122,9 +122,9 @@ const itemColumns = (): Column<BatchItem>[] => [
   {
     title: t('instance'),
     sort: 'processInstanceKey',
-    cell: (item) => (
-      <a data-row href={href(`/instances/${item.processInstanceKey}`)}>
-        <code>{item.processInstanceKey}</code>
+    cell: ({ itemKey, processInstanceKey: key }) => (
+      <a data-row href={key ? href(`/instances/${key}`) : undefined}>
+        <code>{key ?? itemKey}</code>
       </a>
     ),
   },
