@@ -80,11 +80,7 @@ def _check_number(number: int) -> None:
 
 
 def prevents_paging(body: Element, view: View) -> bool:
-    """Whether an event inside the activity needs all its subscriptions in memory, or compensation handlers may run in
-    the body itself: a page holds inner instances only."""
-    transaction = view.node(body).transaction
-    if transaction is not None and transaction.cancelled_by is not None:
-        return True
+    """Whether an event inside the activity needs all its subscriptions in memory."""
     nodes = view.model(body.instance.definition_key).nodes
     return any(
         any(EVENT_BEHAVIOURS[type(event)].prevents_paging for event in parts_of(node.event))

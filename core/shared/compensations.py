@@ -22,6 +22,7 @@ from vivero.core.records.instances import ElementActivating, ElementCompleting, 
 from vivero.core.shared.flows import enter
 from vivero.core.state.compensation import Compensation
 from vivero.core.state.instance_tree import ACTIVATED, ACTIVATING, TERMINATING, Element, Instance
+from vivero.core.state.lazy_variables import LazyVariables
 from vivero.core.state.registrations import OPEN, Registration
 from vivero.core.view import View
 
@@ -52,6 +53,8 @@ def keep(scope: Element, view: View) -> Effects:
     without compensation.
     """
     if scope.registered and _is_rolled_back(scope, view):
+        if isinstance(scope.variables, LazyVariables):  # handlers will see them
+            raise NotLoaded(Need(NeedKind.VARIABLES, scope.variables.part))
         yield CompensationRegistered(view.key(), scope.key, None, True)
 
 

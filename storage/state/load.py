@@ -291,7 +291,8 @@ async def _load_contents(reader: Connection, state: State, scopes: list[int], to
     definitions = {i.definition_key for i in instances if i.definition_key not in state.catalogue.definitions}
     bodies = [element.key for element in elements if element.loop is not None and element.pages is None]
     user_task_parts = {_part_of(element) for element in elements if element.type == "USER_TASK"}
-    ending = {element.key for element in elements if _part_of(element) in to_end} if to_end else set()
+    lazy = to_end - {_part_of(element) for element in elements if element.registered}  # handlers may see the others'
+    ending = {element.key for element in elements if _part_of(element) in lazy} if lazy else set()
     used = [key for key in scopes if key not in ending] if len(ending) < len(scopes) else []
     calls: list[Call] = [(_sql["variables"], (used,))] if used else []
     if bodies:

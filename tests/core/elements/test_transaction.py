@@ -23,9 +23,11 @@ from tests.core.events.test_compensation import BENCHES, complete, rest
 from tests.core.models import end, flow, par, process_element, start, sub, task, xor
 from tests.core.quanta import run_rest, run_until
 from vivero.core.execution.step import StepLimits
+from vivero.core.needs import Need, NeedKind, NotLoaded
 from vivero.core.records.effects import RejectionCode
 from vivero.core.records.instances import CancelInstance
 from vivero.core.records.jobs import CompleteJob
+from vivero.core.state.lazy_variables import LazyVariables
 
 
 @pytest.fixture(params=BENCHES)
@@ -385,6 +387,17 @@ def test_a_loop_that_repeats_a_transaction_is_cancelled_as_a_whole(engine):
     assert rest(engine) == ["ua", "ua", "cancelled"]
 
 
+def test_a_scope_that_handlers_will_see_ends_with_its_variables_in_memory(engine):
+    """Scopes of a long loop may be loaded without them, only to be ended."""
+    inside = sub("in", start("j"), done("a"), task("c"), "j > a > c")
+    run(engine, booking(start("i"), par("f"), inside, task("d"), final("no", CANCEL), "i > f > in", "f > d > no"))
+    complete(engine, "a")
+    engine.element("in").variables = LazyVariables(7)
+    with pytest.raises(NotLoaded) as lacking:
+        complete(engine, "d")
+    assert lacking.value.need == Need(NeedKind.VARIABLES, 7)
+
+
 def test_a_loop_around_a_transaction_goes_on(engine):
     inner = (transaction("tx", *LINE), boundary("bc", "tx", CANCEL), end("k"), start("j"), "j > tx", "bc > k")
     key = run(engine, in_line(loop(sub("m", *inner), item="item"), task("n")), **ITEMS, no=True)
@@ -396,8 +409,8 @@ def test_a_loop_around_a_transaction_goes_on(engine):
     assert ended(engine, key) == "COMPLETED"
 
 
-def test_a_multi_instance_transaction_that_can_be_cancelled_is_not_paged():
-    """Its handlers run in the body, and a page holds inner instances only."""
+def test_a_paged_multi_instance_transaction_is_cancelled_as_a_whole():
+    """Its handlers run in the body, each as a part of its own like the inner instances."""
     engine = Engine(StepLimits(quantum_items=50, paged_from=10))
     handler = script("ua", "=if done = null then [item] else append(done, item)", "done")
     parts = (start("i"), done("a", handler), task("c"), *DECIDES, "i > a > c > x > ok")
@@ -405,7 +418,7 @@ def test_a_multi_instance_transaction_that_can_be_cancelled_is_not_paged():
     file = booking(*parts, host=each(collection="=for i in 1..40 return i"))
     key = run(engine, file, no=False, done=None)
     complete(engine, "c", "c")
-    assert engine.element("tx").loop.paged is False
+    assert engine.element("tx").loop.paged is True
     engine.complete("c", no=True)
     assert rest(engine) == ["cancelled"]
     assert ended(engine, key) == "COMPLETED"
