@@ -117,6 +117,7 @@ class Run:
         assert job.listener_event == "CANCELING", f"{job.element.element} still has a job"
         if job.retries == 0:
             self.command(UpdateJob(job.key, retries=1))
+            job = self.engine.state.jobs[job.key]  # after a command the state may be another one
         for incident in list(job.element.waits.incidents):  # also of a job that was given retries alone
             self.command(ResolveIncident(incident))
         self.command(CompleteJob(job.key))
