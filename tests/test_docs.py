@@ -142,6 +142,16 @@ def prose(page: Path) -> str:
     return re.sub(r"```.*?```", "", page.read_text(), flags=re.DOTALL)
 
 
+def test_no_page_has_marks_of_a_merge_conflict():
+    marks = re.compile(r"^(?:<{7} .*|={7}|>{7} .*)$", re.MULTILINE)
+    assert marks.findall("a\n<<<<<<< HEAD\nb\n=======\nc\n>>>>>>> 1f (d)\n") == [
+        "<<<<<<< HEAD",
+        "=======",
+        ">>>>>>> 1f (d)",
+    ]
+    assert [(page.name, found) for page in PAGES for found in marks.findall(page.read_text())] == []
+
+
 def test_links_between_pages_lead_somewhere():
     links = [(page, target) for page in PAGES for target in re.findall(r"\]\(([^)#\s]+)(?:#[^)]*)?\)", prose(page))]
     assert len(links) > 500
