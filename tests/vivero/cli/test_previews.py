@@ -7,8 +7,8 @@ import pytest
 from click.testing import CliRunner
 
 from vivero.cli import main
-from vivero.cli.processes import previews, undo
-from vivero.cli.shared import server_options
+from vivero.cli.processes import previews
+from vivero.cli.shared import server_options, streams
 from vivero.client.rest import Client
 
 NOTHING = {"opens": 0, "closes": 0, "stays": 0}
@@ -86,8 +86,7 @@ def server(monkeypatch):
 @pytest.fixture
 def person(monkeypatch):
     """A person is at the terminal."""
-    for module in (previews, undo):
-        monkeypatch.setattr(module, "is_a_person_there", lambda: True)
+    monkeypatch.setattr(streams, "is_a_person_there", lambda: True)
 
 
 def invoke(*arguments, **options):

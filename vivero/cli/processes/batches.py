@@ -17,7 +17,7 @@ from vivero.cli.looking.lists import ListView, list_page, oldest_or_newest, page
 from vivero.cli.shared.each import keys_argument, try_each
 from vivero.cli.shared.failures import Failure
 from vivero.cli.shared.groups import Group
-from vivero.cli.shared.options import JSON_OBJECT, json_option, say
+from vivero.cli.shared.options import JSON_OBJECT, json_option, say, yes_option
 from vivero.cli.shared.server_options import address_option, talk
 from vivero.cli.shared.streams import is_a_person_there
 from vivero.client.rest import ApiError, Client, ClientError, Document, Unreachable
@@ -40,7 +40,7 @@ KEY = click.argument("key", metavar="KEY")
 def everything_options(command: F) -> F:
     """Add the options of commands that change everything that matches."""
     for option in (
-        click.option("--yes", is_flag=True, help="Do not ask before it begins."),
+        yes_option,
         click.option(
             "--detach", is_flag=True, help="Print the key of the batch operation, and do not wait for its end."
         ),
@@ -49,12 +49,6 @@ def everything_options(command: F) -> F:
     ):
         command = option(command)
     return command
-
-
-def dry_run_option(command: F) -> F:
-    """Add --dry-run to a command that has the options of `everything_options`."""
-    help = "With --all: say what would become of each, and change nothing."
-    return click.option("--dry-run", is_flag=True, help=help)(command)
 
 
 def change_all(

@@ -7,10 +7,10 @@ from typing import Any
 
 import click
 
-from vivero.cli.processes.batches import RUNNING, change_all, dry_run_option, everything_options
+from vivero.cli.processes.batches import RUNNING, change_all, everything_options
 from vivero.cli.shared.each import ended, keys_argument, try_each
 from vivero.cli.shared.filters import Selected, of_processes, options_of, process_option
-from vivero.cli.shared.options import JSON_OBJECT, json_option
+from vivero.cli.shared.options import JSON_OBJECT, dry_run_option, json_option
 from vivero.cli.shared.server_options import address_option
 from vivero.client.rest import Client
 
@@ -26,7 +26,7 @@ def check_target(keys: tuple[str, ...], everything: bool, only_for_all: Mapping[
 
 @click.command()
 @keys_argument(required=False)
-@dry_run_option
+@dry_run_option("With --all: say what would become of each, and change nothing.")
 @everything_options
 @of_processes("With --all: only instances", version="of this version")
 @click.option("--tag", "tags", multiple=True, help="With --all: only instances with this tag; may be repeated.")

@@ -15,7 +15,7 @@ from vivero.cli.processes.changes import check_target
 from vivero.cli.shared.each import keys_argument, try_each
 from vivero.cli.shared.failures import Failure
 from vivero.cli.shared.filters import Selected, of_processes, options_of
-from vivero.cli.shared.options import json_option, tell
+from vivero.cli.shared.options import dry_run_option, json_option, tell, yes_option
 from vivero.cli.shared.server_options import address_option, talk
 from vivero.client.rest import Client
 
@@ -151,8 +151,8 @@ async def _delete_evaluation(client: Client, key: str) -> None:
     multiple=True,
     help="Ended instances that ever had the text, and all else that has it. May be repeated.",
 )
-@click.option("--dry-run", is_flag=True, help="Say what would be erased, and change nothing.")
-@click.option("--yes", is_flag=True, help="Do not ask before it begins.")
+@dry_run_option("Say what would be erased, and change nothing.")
+@yes_option
 @address_option
 @json_option
 def erase(

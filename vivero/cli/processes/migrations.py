@@ -9,9 +9,9 @@ import click
 
 from vivero.cli.processes.batches import RUNNING, change_all, everything_options
 from vivero.cli.processes.changes import check_target
-from vivero.cli.processes.previews import change_each, dry_run_option
+from vivero.cli.processes.previews import change_each
 from vivero.cli.shared.each import keys_argument
-from vivero.cli.shared.options import KEY, json_option, say
+from vivero.cli.shared.options import KEY, dry_run_option, json_option, say
 from vivero.cli.shared.server_options import address_option, talk
 from vivero.client.rest import Client, Document
 
@@ -38,7 +38,7 @@ Pairs = Mapping[str, str]
     metavar="A:B",
     help="Also migrate called instances of definition A to B, as suggested. May be repeated.",
 )
-@dry_run_option
+@dry_run_option()
 @everything_options
 @address_option
 @json_option

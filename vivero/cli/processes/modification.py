@@ -8,9 +8,9 @@ import click
 
 from vivero.cli.processes.batches import change_all, everything_options
 from vivero.cli.processes.changes import check_target
-from vivero.cli.processes.previews import BodyOf, confirm, dry_run_option, preview_each
+from vivero.cli.processes.previews import confirm_change, preview_each, same_body
 from vivero.cli.shared.filters import Selected, of_processes, options_of
-from vivero.cli.shared.options import JSON_OBJECT, KEY, json_option, tell
+from vivero.cli.shared.options import JSON_OBJECT, KEY, dry_run_option, json_option, tell
 from vivero.cli.shared.server_options import address_option, talk
 from vivero.client.rest import Client
 
@@ -25,7 +25,7 @@ from vivero.client.rest import Client
     type=JSON_OBJECT,
     help="Variables of the process instance that are set first: a JSON object, @file, or @- for standard input.",
 )
-@dry_run_option
+@dry_run_option()
 @everything_options
 @of_processes("With --all: only instances", version="of this version")
 @address_option
@@ -80,9 +80,9 @@ def modify(
     }
 
     if dry_run:
-        preview_each(address, (key,), "modification", _always(instructions), as_json=as_json)
+        preview_each(address, (key,), "modification", same_body(instructions), as_json=as_json)
         return
-    confirm("modification", (key,), yes=yes)
+    confirm_change("modification", (key,), yes=yes)
 
     async def work(client: Client) -> None:
         answer = await client.modify(key, instructions)
@@ -92,13 +92,6 @@ def modify(
         tell(as_json, f"{key}: {'; '.join(done)}", key=key, position=answer.position)
 
     talk(address, work)
-
-
-def _always(body: dict[str, Any]) -> BodyOf:
-    async def body_of(_client: Client, _key: str) -> dict[str, Any]:
-        return body
-
-    return body_of
 
 
 def _modify_all(

@@ -3,17 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
-from typing import Any, TypeVar
+from typing import Any
 
 import click
 
 from vivero.cli.shared.each import named, try_each
-from vivero.cli.shared.options import say
+from vivero.cli.shared.options import confirm, say
 from vivero.cli.shared.server_options import talk
-from vivero.cli.shared.streams import is_a_person_there
 from vivero.client.rest import Client, Document, path_part
 
-F = TypeVar("F", bound=Callable[..., Any])
 BodyOf = Callable[[Client, str], Awaitable[Mapping[str, Any]]]
 """Gives the body of the request for a key."""
 SIGNS = {"OPENS": "+", "CLOSES": "-", "STAYS": "~"}
@@ -22,10 +20,13 @@ VERBS = {"modification": "modify", "migration": "migrate", "suspension": "suspen
 """Operation, as paths name it → the verb."""
 
 
-def dry_run_option(command: F) -> F:
-    """Add the option `--dry-run`."""
-    option = click.option("--dry-run", is_flag=True, help="Only show what would happen.")
-    return option(command)
+def same_body(body: Mapping[str, Any]) -> BodyOf:
+    """The same body for every key."""
+
+    async def body_of(_client: Client, _key: str) -> Mapping[str, Any]:
+        return body
+
+    return body_of
 
 
 def change_each(
@@ -43,7 +44,7 @@ def change_each(
     if dry_run:
         preview_each(address, keys, operation, body_of, as_json=as_json)
         return
-    confirm(operation, keys, yes=yes)
+    confirm_change(operation, keys, yes=yes)
 
     async def work(client: Client, key: str) -> None:
         await client.request("POST", _path(key, operation), await body_of(client, key))
@@ -51,12 +52,10 @@ def change_each(
     try_each(address, keys, work, done, as_json=as_json)
 
 
-def confirm(operation: str, keys: Sequence[str], *, yes: bool) -> None:
-    """Ask the person at the terminal. Raises Abort."""
-    if yes or not is_a_person_there():
-        return
+def confirm_change(operation: str, keys: Sequence[str], *, yes: bool) -> None:
+    """Ask the person at the terminal, if there is one, unless `yes`. Raises Abort."""
     what = f"process instance {keys[0]}" if len(keys) == 1 else f"{len(keys):,} process instances"
-    click.confirm(f"{VERBS[operation]} {what}?", abort=True, err=True)
+    confirm(f"{VERBS[operation]} {what}?", yes=yes)
 
 
 def preview_each(address: str | None, keys: Sequence[str], operation: str, body_of: BodyOf, *, as_json: bool) -> None:

@@ -2,26 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import Any
 
 import click
 
 from vivero.cli.processes.batches import change_all, everything_options
 from vivero.cli.processes.changes import check_target
-from vivero.cli.processes.previews import change_each, dry_run_option
+from vivero.cli.processes.previews import change_each, same_body
 from vivero.cli.shared.each import keys_argument
 from vivero.cli.shared.filters import Selected, of_processes, options_of
-from vivero.cli.shared.options import json_option
+from vivero.cli.shared.options import dry_run_option, json_option
 from vivero.cli.shared.server_options import address_option
-from vivero.client.rest import Client
 
 
 @click.command()
 @keys_argument(required=False)
 @click.option("--reason", metavar="TEXT", help="The reason, for people.")
 @click.option("--include-called", is_flag=True, help="Suspend called process instances, too. Only with keys.")
-@dry_run_option
+@dry_run_option()
 @everything_options
 @of_processes("With --all: only instances", version="of this version")
 @click.option("--definition", metavar="KEY", help="With --all: only instances of this process definition.")
@@ -67,16 +65,14 @@ def suspend(
         )
         return
 
-    async def body_of(_client: Client, _key: str) -> Mapping[str, Any]:
-        return {"includeCalled": include_called} | ({"reason": reason} if reason else {})
-
-    change_each(address, keys, "suspension", body_of, "suspended", dry_run=dry_run, yes=yes, as_json=as_json)
+    body = same_body({"includeCalled": include_called} | ({"reason": reason} if reason else {}))
+    change_each(address, keys, "suspension", body, "suspended", dry_run=dry_run, yes=yes, as_json=as_json)
 
 
 @click.command()
 @keys_argument(required=False)
 @click.option("--include-called", is_flag=True, help="Resume called process instances, too. Only with keys.")
-@dry_run_option
+@dry_run_option()
 @everything_options
 @of_processes("With --all: only instances", version="of this version")
 @click.option("--definition", metavar="KEY", help="With --all: only instances of this process definition.")
@@ -121,7 +117,5 @@ def resume(
         )
         return
 
-    async def body_of(_client: Client, _key: str) -> Mapping[str, Any]:
-        return {"includeCalled": include_called}
-
-    change_each(address, keys, "resumption", body_of, "resumed", dry_run=dry_run, yes=yes, as_json=as_json)
+    body = same_body({"includeCalled": include_called})
+    change_each(address, keys, "resumption", body, "resumed", dry_run=dry_run, yes=yes, as_json=as_json)

@@ -5,16 +5,15 @@ from __future__ import annotations
 import click
 
 from vivero.cli.shared.each import keys_argument, try_each
-from vivero.cli.shared.options import json_option, say
+from vivero.cli.shared.options import confirm, json_option, say, yes_option
 from vivero.cli.shared.server_options import address_option, talk
-from vivero.cli.shared.streams import is_a_person_there
 from vivero.client.rest import Client, Document, path_part
 
 
 @click.command()
 @keys_argument()
 @click.option("--show", is_flag=True, help="Only show whether it is offered, and why not.")
-@click.option("--yes", is_flag=True, help="Do not ask before it begins.")
+@yes_option
 @address_option
 @json_option
 def undo(keys: tuple[str, ...], show: bool, yes: bool, address: str | None, as_json: bool) -> None:
@@ -30,8 +29,7 @@ def undo(keys: tuple[str, ...], show: bool, yes: bool, address: str | None, as_j
     if show:
         talk(address, lambda client: _show(client, keys, as_json))
         return
-    if not yes and is_a_person_there():
-        click.confirm(f"undo the latest operation on {', '.join(keys)}?", abort=True, err=True)
+    confirm(f"undo the latest operation on {', '.join(keys)}?", yes=yes)
 
     async def work(client: Client, key: str) -> None:
         await client.request("POST", _path(key))

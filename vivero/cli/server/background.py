@@ -8,10 +8,9 @@ from vivero.cli.looking.lists import MAX_PAGE
 from vivero.cli.processes.changes import check_target
 from vivero.cli.shared.each import keys_argument, try_each
 from vivero.cli.shared.groups import Group
-from vivero.cli.shared.options import json_of, json_option, say, tell
+from vivero.cli.shared.options import confirm, json_of, json_option, say, tell, yes_option
 from vivero.cli.shared.rows import print_fields, print_rows
 from vivero.cli.shared.server_options import address_option, talk
-from vivero.cli.shared.streams import is_a_person_there
 from vivero.client import background_jobs
 from vivero.client.rest import Client
 from vivero.terminal.terminal_tables import Column, field, state, time
@@ -194,7 +193,7 @@ def cancel(keys: tuple[str, ...], address: str | None, as_json: bool) -> None:
 @click.option("--type", "type_", metavar="TYPE", help="With --all: only executions of this type.")
 @click.option("--state", "state_", type=click.Choice(DELETABLE), help="With --all: only in this state.  [failed]")
 @click.option("--failed-before", metavar="TIME", help="With --all: only executions that failed before.")
-@click.option("--yes", is_flag=True, help="Do not ask before it begins.")
+@yes_option
 @address_option
 @json_option
 def delete(
@@ -233,9 +232,8 @@ def _delete_all(filter: dict[str, str], yes: bool, address: str | None, as_json:
     """Delete all that match, some at a time: each request is short."""
 
     async def work(client: Client) -> None:
-        if not yes and is_a_person_there():
-            texts = ", ".join(f"{name} {value}" for name, value in filter.items())
-            click.confirm(f"delete all executions that match ({texts})?", abort=True, err=True)
+        texts = ", ".join(f"{name} {value}" for name, value in filter.items())
+        confirm(f"delete all executions that match ({texts})?", yes=yes)
         deleted, more = 0, True
         while more:
             done = await background_jobs.delete(client, filter)

@@ -118,6 +118,22 @@ def backoff_option(command: F) -> F:
     )(command)
 
 
+def dry_run_option(help: str = "Only show what would happen.") -> Callable[[F], F]:
+    """Add --dry-run."""
+    return click.option("--dry-run", is_flag=True, help=help)
+
+
+def yes_option(command: F) -> F:
+    """Add --yes, for `confirm`."""
+    return click.option("--yes", is_flag=True, help="Do not ask before it begins.")(command)
+
+
+def confirm(question: str, *, yes: bool) -> None:
+    """Ask the person at the terminal, if there is one, unless `yes`. Raises Abort."""
+    if not yes and streams.is_a_person_there():
+        click.confirm(question, abort=True, err=True)
+
+
 def say(document: Any) -> None:
     """Print one line of JSON to stdout. Where letters cannot be shown, they are escaped."""
     click.echo(json.dumps(document, ensure_ascii=not streams.is_unicode(sys.stdout)))
@@ -138,7 +154,10 @@ __all__ = [
     "PATH",
     "VARIABLES",
     "backoff_option",
+    "confirm",
+    "dry_run_option",
     "json_option",
     "say",
     "tell",
+    "yes_option",
 ]
