@@ -150,6 +150,13 @@ def test_undo_asks_a_person(server, person):
     assert invoke("undo", "9", "--yes").exit_code == 0
 
 
+def test_offers_for_keys_of_standard_input(server):
+    assert invoke("undo", "-", "--show", input="9 8\n9\n").output == "".join(
+        f"{key}\tmigrate\tcan be undone\n" for key in "98"
+    )
+    assert [path for _, path, _ in server.asked] == [f"/v2/process-instances/{key}/undo" for key in "98"]
+
+
 def test_an_offer_is_shown(server):
     assert invoke("undo", "9", "--show").output == "9\tmigrate\tcan be undone\n"
     server.offer = {"offered": False, "operation": None, "version": 7, "reason": "nothing happened"}

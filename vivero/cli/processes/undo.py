@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import click
 
-from vivero.cli.shared.each import keys_argument, try_each
+from vivero.cli.shared.each import keys_argument, named, try_each
 from vivero.cli.shared.options import confirm, json_option, say, yes_option
 from vivero.cli.shared.server_options import address_option, talk
 from vivero.client.rest import Client, Document, path_part
@@ -38,7 +38,7 @@ def undo(keys: tuple[str, ...], show: bool, yes: bool, address: str | None, as_j
 
 
 async def _show(client: Client, keys: tuple[str, ...], as_json: bool) -> None:
-    for key in keys:
+    for key in named(keys):
         offer = (await client.request("GET", _path(key))).document
         say({"key": key, **offer}) if as_json else click.echo(_line(key, offer))
 
