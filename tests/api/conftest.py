@@ -4,7 +4,6 @@ import json
 from contextlib import asynccontextmanager
 from types import SimpleNamespace
 
-import httpx
 import msgspec
 import psycopg
 import pytest
@@ -12,7 +11,7 @@ import trio
 
 from tests.api.changed_services import changed
 from tests.api.official import sdk
-from tests.eventually import eventually
+from tests.api.whole_program import whole_program
 from vivero.api import app as api_app
 from vivero.api.activation.long_polls import LongPolls
 from vivero.api.admission.command_routing import CommandRouting
@@ -443,31 +442,10 @@ def make_client(services):
 @pytest.fixture
 async def program_address(rows, database, nursery):
     """The URL of a whole program, whose database is this test's."""
-    # imported late: few tests need a whole program
-    from vivero.api.http1.listeners import open_listeners
-    from vivero.api.serving.server import Endpoint
-    from vivero.config.sections import Config
-    from vivero.node import tree
+    from vivero.config.sections import Config  # imported late, as whole_program() does
 
-    listeners = await open_listeners("127.0.0.1", 0)
-    port = listeners[0].socket.getsockname()[1]
-    stop = trio.Event()
-    done = trio.Event()
-
-    async def run():
-        await tree.run(Config(), database, "node", Endpoint(listeners), stop)
-        done.set()
-
-    nursery.start_soon(run)
-    async with httpx.AsyncClient(timeout=60) as client:
-        status = f"http://127.0.0.1:{port}/v2/status"
-        await eventually(lambda: client.get(status), accept=lambda answer: answer.status_code == 204)
-    yield f"http://127.0.0.1:{port}"
-    stop.set()
-    with trio.fail_after(20):
-        await done.wait()
-    for listener in listeners:
-        await listener.aclose()
+    async with whole_program(Config(), database, nursery) as url:
+        yield url
 
 
 @pytest.fixture

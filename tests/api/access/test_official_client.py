@@ -10,17 +10,13 @@ from dataclasses import replace
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from urllib.parse import parse_qs
 
-import httpx
 import pytest
 import trio
 
 from tests.api.access.conftest import AUDIENCE, PASSWORD
 from tests.api.official import sdk
-from tests.eventually import eventually
-from vivero.api.http1.listeners import open_listeners
-from vivero.api.serving.server import Endpoint
+from tests.api.whole_program import whole_program
 from vivero.config.sections import Config
-from vivero.node import tree
 
 
 @pytest.fixture
@@ -69,24 +65,9 @@ async def address(people, database, nursery, issuer, auth_settings):
     """The URL of a whole program that requires authentication. `ann` and `robot` may work."""
     people.user("ann", "operator")
     people.member("ROLE", "worker", "CLIENT", "robot")
-    listeners = await open_listeners("127.0.0.1", 0)
-    stop, done = trio.Event(), trio.Event()
     config = replace(Config(), auth=replace(auth_settings, oidc_issuer=issuer))
-
-    async def run():
-        await tree.run(config, database, "node", Endpoint(listeners), stop)
-        done.set()
-
-    nursery.start_soon(run)
-    url = f"http://127.0.0.1:{listeners[0].socket.getsockname()[1]}"
-    async with httpx.AsyncClient(timeout=60) as client:
-        await eventually(lambda: client.get(f"{url}/v2/status"), accept=lambda answer: answer.status_code == 204)
-    yield url
-    stop.set()
-    with trio.fail_after(20):
-        await done.wait()
-    for listener in listeners:
-        await listener.aclose()
+    async with whole_program(config, database, nursery) as url:
+        yield url
 
 
 @pytest.fixture
