@@ -1,7 +1,6 @@
 """A dry run gives the events that the command then gives, and leaves the tree as it was."""
 
 from collections import Counter
-from contextlib import suppress
 from random import Random
 
 import pytest
@@ -12,7 +11,7 @@ from tests.core.event_models import loop, model
 from tests.core.migration_models import Migrating
 from tests.core.models import end, start, task
 from tests.core.modification_models import FORKED, NESTED, activate, command, move
-from tests.core.randomised.runs import play, recorded
+from tests.core.randomised.runs import play_until, recorded
 from vivero.core.execution.step import StepLimits
 from vivero.core.records.effects import RejectionCode
 from vivero.core.records.migrations import MigrateInstance
@@ -20,10 +19,6 @@ from vivero.core.records.suspensions import ResumeInstance, SuspendInstance
 from vivero.core.state.instance_tree import Instance
 
 COUNT = 60
-
-
-class _Reached(Exception):
-    """The run is where the operation happens."""
 
 
 def instances_of(engine):
@@ -56,16 +51,8 @@ def test_it_gives_the_events_of_the_command(seed, quantum):
     accepted, refused = Counter(), Counter()
     for number in range(seed, seed + COUNT):
         run, random = recorded(number), Random(f"{number}/operation")
-        engine, left = Engine(StepLimits(quantum_items=quantum)), random.randint(0, 6)
-
-        def reach(engine):
-            nonlocal left
-            left -= 1
-            if left < 0 and engine.state.elements:
-                raise _Reached
-
-        with suppress(_Reached):
-            play(run, engine, reach)
+        engine = Engine(StepLimits(quantum_items=quantum))
+        play_until(run, engine, random.randint(0, 6))
         if not engine.state.elements:
             continue
         change = operation(engine, random)

@@ -7,7 +7,9 @@ As a program it prints a digest of everything that the run of a seed left, for c
 
 import sys
 from collections import Counter
+from contextlib import suppress
 from hashlib import sha256
+from itertools import count
 from random import Random
 
 import msgspec
@@ -51,6 +53,22 @@ def play(run, engine=None, meanwhile=lambda engine: None):
         perform(engine, key, action)
         meanwhile(engine)
     return engine
+
+
+class _LeftOff(Exception):
+    """The run is where it is left off."""
+
+
+def play_until(run, engine, commands):
+    """The run on an engine until something lives after so many commands or more; to its end, if nothing does."""
+    played = count()
+
+    def leave_off(engine):
+        if next(played) >= commands and engine.state.elements:
+            raise _LeftOff
+
+    with suppress(_LeftOff):
+        play(run, engine, leave_off)
 
 
 def digest(engine, order=None):

@@ -1,7 +1,6 @@
 """Undo: what is alive is as before the operation, or it is refused."""
 
 from collections import Counter
-from contextlib import suppress
 from random import Random
 
 import pytest
@@ -13,7 +12,7 @@ from tests.core.events.test_timers import timer
 from tests.core.migration_models import Migrating
 from tests.core.models import end, process, start, sub, task
 from tests.core.modification_models import FORKED, NESTED, command, move
-from tests.core.randomised.runs import play, recorded
+from tests.core.randomised.runs import play_until, recorded
 from tests.core.randomised.test_migrations import ids_of
 from vivero.core.commands.conditional_change import conditional
 from vivero.core.records.effects import RejectionCode
@@ -44,8 +43,13 @@ def events_of(engine, change):
     before = len(engine.memory.log)
     handled = engine.run(change)
     assert handled.rejection is None, handled.rejection
-    rows = [row for one in engine.memory.log[before:] for row in one.handled if row.root is not None]
-    return [event for row in rows for event in row.events], before
+    return events_from(engine, before), before
+
+
+def events_from(engine, position):
+    """The events of trees since the log had so many positions."""
+    rows = [row for one in engine.memory.log[position:] for row in one.handled if row.root is not None]
+    return [event for row in rows for event in row.events]
 
 
 def undo(engine, change):
@@ -189,32 +193,19 @@ def test_of_another_command_there_is_no_undo(engine):
     assert operation_of(events, engine.key + 1) is None
 
 
-class _Reached(Exception):
-    """The run is where the operation happens."""
-
-
 def test_random_operations_are_taken_back_or_refused(seed):
     exact, refused = Counter(), Counter()
     for number in range(seed, seed + COUNT):
         run, random = recorded(number), Random(f"{number}/undo")
-        engine, left = Engine(), random.randint(0, 6)
-
-        def reach(engine):
-            nonlocal left
-            left -= 1
-            if left < 0 and engine.state.elements:
-                raise _Reached
-
-        with suppress(_Reached):
-            play(run, engine, reach)
+        engine = Engine()
+        play_until(run, engine, random.randint(0, 6))
         for change in changes(engine, random):
             if change.key not in engine.state.elements:
                 continue
             before, length = alive(engine, change.key), len(engine.memory.log)
             if engine.run(change).rejection is not None:
                 continue
-            rows = [row for one in engine.memory.log[length:] for row in one.handled if row.root is not None]
-            events = [event for row in rows for event in row.events]
+            events = events_from(engine, length)
             operation = operation_of(events, change.key)
             try:
                 found = inverse_of(operation, events, change.key, around(engine, change.key, length))
