@@ -1,4 +1,4 @@
-"""What is there in an instance tree: its live elements and all that they wait for, to compare two moments."""
+"""The live rows of an instance tree: its elements and all that they wait for, to compare two moments."""
 
 from __future__ import annotations
 
