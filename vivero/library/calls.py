@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from datetime import datetime
 from typing import Any
 
 import msgspec
 
+from vivero.core.bpmn.model import Process
 from vivero.core.records.base import Command, Variables
 from vivero.core.records.effects import Rejection, RejectionCode
 from vivero.core.snapshots.codec import decode
+from vivero.core.state.catalogue import Definition
 from vivero.core.state.instance_tree import Instance
 from vivero.library.machine import Machine, Rejected
 from vivero.library.models import Models
@@ -23,6 +25,15 @@ Document = str | bytes
 def run(models: Models, snapshot: Document, now: datetime | None, command: Command) -> Result:
     machine = restored(models, snapshot, now)
     machine.run(command)
+    return result_of(machine)
+
+
+def run_at_root(
+    models: Models, snapshot: Document, now: datetime | None, command_for: Callable[[int], Command]
+) -> Result:
+    """Run the command for the key of the process instance."""
+    machine = restored(models, snapshot, now)
+    machine.run(command_for(root_of(machine).key))
     return result_of(machine)
 
 
@@ -48,6 +59,13 @@ def restored(models: Models, document: Document, now: datetime | None) -> Machin
 def root_of(machine: Machine) -> Instance:
     assert machine.root is not None, "a restored machine has a root"
     return machine.state.trees[int(machine.root.key)].root
+
+
+def process_of(models: Models, definition: Definition) -> Process:
+    """The process of a definition that the machine knows."""
+    process = models.process(definition)
+    assert process is not None, "the definitions of the machine are those of the models"
+    return process
 
 
 def encoded(variables: Mapping[str, Any]) -> Variables:

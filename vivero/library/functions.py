@@ -21,7 +21,7 @@ from vivero.core.records.signals import BroadcastSignal
 from vivero.core.records.timers import TriggerTimer
 from vivero.core.records.user_tasks import AssignUserTask, CompleteUserTask
 from vivero.core.state.catalogue import Definition
-from vivero.library.calls import Document, encoded, restored, root_of, run
+from vivero.library.calls import Document, encoded, process_of, restored, run, run_at_root
 from vivero.library.machine import Machine, Rejected
 from vivero.library.models import Models
 from vivero.library.result import Result, result_of
@@ -54,9 +54,7 @@ def start(
     machine = Machine(models, DEFAULT_TENANT, (), key)
     machine.set_time(to_ms(now))
     definition = _latest(machine, models, process_id)
-    process = models.process(definition)
-    assert process is not None, "the definitions of the machine are those of the models"
-    if at is not None and _is_start_event(process, at):
+    if at is not None and _is_start_event(process_of(models, definition), at):
         texts = {name: bytes(value).decode() for name, value in encoded(variables).items()}
         machine.run(StartInstance(machine.state.key(), definition.key, at, texts))
     else:
@@ -250,13 +248,11 @@ def set_variables(
     now: datetime | None = None,
 ) -> Result:
     """Set variables, by default of the instance. `scope`: the key of an element. `local`: in exactly this scope."""
-    machine = restored(models, snapshot, now)
-    machine.run(SetVariables(root_of(machine).key if scope is None else scope, encoded(variables), local))
-    return result_of(machine)
+    return run_at_root(
+        models, snapshot, now, lambda root: SetVariables(root if scope is None else scope, encoded(variables), local)
+    )
 
 
 def cancel(models: Models, snapshot: Document, *, now: datetime | None = None) -> Result:
     """Cancel the instance with everything that it calls."""
-    machine = restored(models, snapshot, now)
-    machine.run(CancelInstance(root_of(machine).key))
-    return result_of(machine)
+    return run_at_root(models, snapshot, now, CancelInstance)

@@ -6,7 +6,6 @@ from collections.abc import Iterable, Mapping
 from datetime import datetime
 from typing import Any
 
-from vivero.core.bpmn.model import Process
 from vivero.core.migration.suggestions import suggest
 from vivero.core.records.business_ids import AssignBusinessId
 from vivero.core.records.effects import Rejection, RejectionCode
@@ -21,7 +20,7 @@ from vivero.core.records.modifications import (
 )
 from vivero.core.records.suspensions import ResumeInstance, SuspendInstance
 from vivero.core.state.catalogue import Definition
-from vivero.library.calls import Document, encoded, restored, root_of
+from vivero.library.calls import Document, encoded, process_of, restored, root_of, run_at_root
 from vivero.library.machine import Machine, Rejected
 from vivero.library.models import Models
 from vivero.library.result import Result, result_of
@@ -49,7 +48,8 @@ def migrate(
     target = _target(machine, process_id or root.process_id, version)
     if mappings is None:
         source = machine.state.catalogue.definitions[root.definition_key]
-        mappings = _suggested(_model(models, source), _model(models, target))
+        suggested = suggest(process_of(models, source), process_of(models, target))
+        mappings = {one.source: one.target for one in suggested.mappings}
     machine.run(MigrateInstance(root.key, target.key, tuple(mappings.items())))
     return result_of(machine)
 
@@ -62,16 +62,6 @@ def _target(machine: Machine, process_id: str, version: int | None) -> Definitio
         reason = f"The models have no process '{process_id}'{which} to migrate to"
         raise Rejected(Rejection(RejectionCode.NOT_FOUND, reason))
     return definition
-
-
-def _model(models: Models, definition: Definition) -> Process:
-    process = models.process(definition)
-    assert process is not None, "the definitions of the machine are those of the models"
-    return process
-
-
-def _suggested(source: Process, target: Process) -> dict[str, str]:
-    return {one.source: one.target for one in suggest(source, target).mappings}
 
 
 def modify(
@@ -91,16 +81,13 @@ def modify(
     Raises:
         Rejected: the modification is refused; `problems` has all reasons.
     """
-    machine = restored(models, snapshot, now)
     first = (VariableInstruction(encoded(variables)),) if variables else ()
-    command = ModifyInstance(
-        root_of(machine).key,
+    instructions = (
         tuple(ActivateInstruction(id, first) for id in activate),
         tuple(TerminateInstruction(element_id=id) for id in terminate),
         tuple(MoveInstruction(target, id, scope_type=INFERRED, variables=first) for id, target in move.items()),
     )
-    machine.run(command)
-    return result_of(machine)
+    return run_at_root(models, snapshot, now, lambda root: ModifyInstance(root, *instructions))
 
 
 def suspend(
@@ -112,20 +99,14 @@ def suspend(
     now: datetime | None = None,
 ) -> Result:
     """Stop the instance where it is; `include_called`: with those that it has called."""
-    machine = restored(models, snapshot, now)
-    machine.run(SuspendInstance(root_of(machine).key, include_called, reason))
-    return result_of(machine)
+    return run_at_root(models, snapshot, now, lambda root: SuspendInstance(root, include_called, reason))
 
 
 def resume(models: Models, snapshot: Document, *, include_called: bool = False, now: datetime | None = None) -> Result:
     """Let a suspended instance go on; `include_called`: with suspended ones that it has called."""
-    machine = restored(models, snapshot, now)
-    machine.run(ResumeInstance(root_of(machine).key, include_called))
-    return result_of(machine)
+    return run_at_root(models, snapshot, now, lambda root: ResumeInstance(root, include_called))
 
 
 def assign_business_id(models: Models, snapshot: Document, business_id: str, *, now: datetime | None = None) -> Result:
     """Give a business id to an instance that has none."""
-    machine = restored(models, snapshot, now)
-    machine.run(AssignBusinessId(root_of(machine).key, business_id))
-    return result_of(machine)
+    return run_at_root(models, snapshot, now, lambda root: AssignBusinessId(root, business_id))
