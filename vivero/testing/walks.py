@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from vivero import library
@@ -42,6 +42,7 @@ def wait_states(models: Models, mocks: Mocks, first: Result) -> Iterator[WaitSta
 
     Raises AssertionError for too many states, and if an action is refused.
     """
+    codes = _codes(models)
     seen = {_shape(first.instance)}
     pending = deque([WaitState(first)])
     while pending:
@@ -49,7 +50,7 @@ def wait_states(models: Models, mocks: Mocks, first: Result) -> Iterator[WaitSta
         if state.result.instance.ended:
             continue
         yield state
-        for following in _following(models, mocks, state):
+        for following in _following(models, mocks, codes, state):
             shape = _shape(following.result.instance)
             if shape not in seen:
                 seen.add(shape)
@@ -58,21 +59,21 @@ def wait_states(models: Models, mocks: Mocks, first: Result) -> Iterator[WaitSta
             raise AssertionError(f"The process has more than {MOST_STATES} wait states: mock a part of it.")
 
 
-def _following(models: Models, mocks: Mocks, state: WaitState) -> Iterator[WaitState]:
+def _following(models: Models, mocks: Mocks, codes: Sequence[str], state: WaitState) -> Iterator[WaitState]:
     try:
-        for element, result in _actions(models, mocks, state.result):
+        for element, result in _actions(models, mocks, codes, state.result):
             yield WaitState(result, (*state.way, element))
     except Rejected as error:
         raise AssertionError(f"{error}\nThe instance is {state}.") from None
 
 
-def _actions(models: Models, mocks: Mocks, now: Result) -> Iterator[tuple[str, Result]]:
+def _actions(models: Models, mocks: Mocks, codes: Sequence[str], now: Result) -> Iterator[tuple[str, Result]]:
     """The element that acts, and the result."""
     instance, given = now.instance, (models, now.snapshot)
     for job in {(job.element, job.type): job for job in reversed(instance.available_jobs)}.values():
         function, arguments, options = report_of(job, mocks.jobs.get(job.type))
         yield job.element, function(*given, *arguments, **options)
-        yield from _errors(models, job, now)
+        yield from _errors(models, codes, job, now)
     for task in {task.element: task for task in reversed(instance.user_tasks)}.values():
         if task.state == "CREATED":
             variables = variables_of(mocks.user_tasks.get(task.element), task.variables)
@@ -88,25 +89,22 @@ def _actions(models: Models, mocks: Mocks, now: Result) -> Iterator[tuple[str, R
         yield elements[0] if elements else "time", library.advance(*given, instance.next_due)
 
 
-def _errors(models: Models, job: Job, now: Result) -> Iterator[tuple[str, Result]]:
+def _errors(models: Models, codes: Sequence[str], job: Job, now: Result) -> Iterator[tuple[str, Result]]:
     """The errors that something around the job catches: an uncaught one would be an incident."""
     if job.kind == "BPMN_ELEMENT":
-        for code in sorted(_codes(models)):
+        for code in codes:
             result = library.throw_error(models, now.snapshot, job.key, code)
             if not result.happened.incidents:
                 yield f"{job.element} ({code})", result
 
 
-def _codes(models: Models) -> set[str]:
+def _codes(models: Models) -> list[str]:
     """The codes of all error events. One without a code catches any."""
-    nodes = (
-        node for processes in models.resources.values() for one in processes.values() for node in one.nodes.values()
-    )
-    events = [node.event for node in nodes if isinstance(node.event, ErrorEvent)]
-    codes = {event.code.static_value for event in events if event.code is not None}
-    return {code for code in codes if isinstance(code, str)} | (
-        {ANY_CODE} if any(e.code is None for e in events) else set()
-    )
+    processes = (process for resource in models.resources.values() for process in resource.values())
+    events = [node.event for process in processes for node in process.nodes.values()]
+    errors = [event for event in events if isinstance(event, ErrorEvent)]
+    codes = {ANY_CODE if error.code is None else error.code.static_value for error in errors}
+    return sorted(code for code in codes if isinstance(code, str))
 
 
 def _shape(instance: Instance) -> Shape:
