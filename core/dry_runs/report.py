@@ -30,7 +30,7 @@ COUNTED = {
 
 
 class Effect(StrEnum):
-    """What happens to a place."""
+    """The effect of a command on one thing of the tree."""
 
     OPENS = "OPENS"
     CLOSES = "CLOSES"
@@ -42,7 +42,7 @@ class _Document(msgspec.Struct, frozen=True, rename="camel", gc=False):
 
 
 class Counts(msgspec.Struct, rename="camel", gc=False):
-    """How many things of a kind open, close and stay."""
+    """The numbers of things of a kind that open, close and stay."""
 
     opens: int = 0
     closes: int = 0
@@ -50,7 +50,7 @@ class Counts(msgspec.Struct, rename="camel", gc=False):
 
 
 class Item(_Document, frozen=True):
-    """What happens to one thing. Something new has no key yet."""
+    """One thing, and the effect on it. A new one has no key yet."""
 
     effect: Effect
     kind: Kind

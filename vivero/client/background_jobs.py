@@ -51,7 +51,7 @@ async def types(client: Client) -> Document:
 
 
 async def consumers(client: Client) -> Document:
-    """How far each consumer of events is in each partition."""
+    """The position of each consumer of events in each partition."""
     return await client.get("/background-job-consumers")
 
 

@@ -279,7 +279,7 @@ class Client:
         return key
 
     async def forecast(self, path: str, filter: Mapping[str, Any], more: Mapping[str, Any] = {}) -> Document:
-        """What would become of the items of a batch operation. Nothing is created."""
+        """The forecast of a batch operation: the outcomes of its items. Nothing is created."""
         return (await self.request("POST", f"/v2/{path}?dryRun=true", {"filter": dict(filter), **more})).document
 
     async def batch_operation(self, key: str) -> Document:

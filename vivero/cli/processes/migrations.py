@@ -148,7 +148,7 @@ def _targets(instructions: Sequence[Document]) -> dict[str, str]:
 
 
 def _instructions(found: Pairs, given: Pairs) -> list[Document]:
-    """What is given comes before what is found."""
+    """The mappings of a request. Given ones come before found ones."""
     mapped = {before: after for before, after in found.items() if after not in given.values()} | dict(given)
     return [{"sourceElementId": before, "targetElementId": after} for before, after in mapped.items()]
 
