@@ -39,7 +39,7 @@ def sorted_ids(ids: Iterable[str] | None) -> tuple[str, ...] | None:
 
 
 def bounds_of(caller: Caller, tenants: Iterable[str] | None, type: str) -> CallerBounds:
-    """What a caller with these tenants may see and change. Raises Problem 403 for nothing."""
+    """The rights of a caller with these tenants to see and change. Raises Problem 403 if there are none."""
     for permission in needed(type):
         authorise(caller, permission)
     return CallerBounds(sorted_ids(tenants), processes(caller.rights, type))

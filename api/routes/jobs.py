@@ -157,7 +157,7 @@ async def update_by_filter(request: Request, services: Services) -> Response:
 
 
 def _plan_of(changes: JobChangeset | None, found: Violations) -> JobUpdatePlan:
-    """What changes. Raises Problem 400."""
+    """The changes that a request asks for. Raises Problem 400."""
     changes = changes or JobChangeset()
     timeout_ms = as_int64(changes.timeout, "changeset.timeout")
     if changes.retries is None and changes.priority is None and timeout_ms is None:

@@ -34,7 +34,7 @@ class UndoBody(Body, frozen=True):
 
 
 class Kind(NamedTuple):
-    """Who may undo an operation, and how the audit log shows that."""
+    """The permission to undo an operation, and the record of the undo in the audit log."""
 
     needs: Permission
     audited: Audited

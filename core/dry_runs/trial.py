@@ -1,6 +1,6 @@
 """The trial of one command on a copy of an instance tree: the command, and then the tree's own deferred work.
 
-What the command sends to message channels and other aggregates is not followed: they are not part of the copy.
+The trial does not follow what the command sends to message channels and other aggregates: the copy has none of them.
 """
 
 from __future__ import annotations

@@ -181,7 +181,7 @@ def record_of(operation: Operation, item: Item, reason: str | None = None) -> Au
 
 
 def end_of(item: Item, outcome: CommandOutcome) -> ItemEnd:
-    """How an item ended. It is skipped, and does not fail, if its subject is gone, or if nothing is to be changed."""
+    """The end of an item. It is skipped, and does not fail, if its subject is gone, or if nothing is to be changed."""
     rejection = outcome.rejection
     if rejection is None:
         return ItemEnd(item.key, "COMPLETED")
@@ -195,7 +195,7 @@ def end_state(rejection: Rejection) -> str:
 
 
 def end_of_tree(key: int, verdict: str) -> ItemEnd:
-    """How the deletion of an instance ended, which needs no command. What is gone already is skipped."""
+    """The end of the deletion of an instance, which needs no command. An instance that is gone already is skipped."""
     if verdict == history.DELETED:
         return ItemEnd(key, "COMPLETED")
     if verdict == history.UNKNOWN:
@@ -204,7 +204,7 @@ def end_of_tree(key: int, verdict: str) -> ItemEnd:
 
 
 def end_of_evaluation(key: int, deleted: bool | None) -> ItemEnd:
-    """How the deletion of an evaluation ended. `deleted`: None, it is gone; False, the creator may not delete it."""
+    """The end of the deletion of an evaluation. `deleted`: None, it is gone; False, the creator may not delete it."""
     if deleted is None:
         return ItemEnd(key, "SKIPPED", f"NOT_FOUND: there is no decision evaluation with key '{key}'")
     return ItemEnd(key, "COMPLETED") if deleted else denied(DELETE_DECISION_INSTANCE, key)

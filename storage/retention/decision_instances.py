@@ -23,7 +23,7 @@ async def decisions_of(connection: Connection, evaluation: int, tenants: Tenants
 async def delete_evaluations(
     connection: Connection, keys: Sequence[int], decisions: Sequence[str] | None = None
 ) -> dict[int, bool]:
-    """Delete all decision instances of evaluations. Which evaluations there were, and whether each is deleted.
+    """Delete all decision instances of evaluations. Returns those that there were, and whether each is deleted.
 
     An evaluation with another decision than `decisions` (None: all) is left as it is.
     """

@@ -69,7 +69,7 @@ class _MessageRow(NamedTuple):
     business_id: str | None
     process_id: str | None = None
     own_id: str | None = None
-    """Of a page: its process, and the business id of its receiver; None: it takes any."""
+    """The process of a page, and the business id of its receiver; None: it takes any."""
 
     @property
     def business_ids(self) -> BusinessIds:

@@ -163,8 +163,8 @@ FROM json_to_recordset($1) AS x(key bigint, value text, normal uuid)
 WHERE t.variable_key = x.key;
 
 -- fragment: live_jobs_of_instances
--- Of whole parts ($1) the jobs of the instances $2, and all jobs of the instances $3, whose parts are not known. Only the first
--- reads no ended jobs. `IS TRUE` keeps other indexes out of the plan.
+-- The jobs of the instances $2, by their whole parts ($1), and all jobs of the instances $3, whose parts are not known. Only the
+-- first read leaves ended jobs out. `IS TRUE` keeps other indexes out of the plan.
     SELECT job_key FROM jobs
     WHERE part_key = ANY ($1::bigint[]) AND ended_at IS NULL AND (process_instance_key = ANY ($2::bigint[])) IS TRUE
     UNION ALL

@@ -106,7 +106,7 @@ class Operation(msgspec.Struct, frozen=True, gc=False):
 
 
 class Candidate(msgspec.Struct, frozen=True, gc=False):
-    """What the filter of a batch found. `at`: its time, if the scan goes in the order of a time.
+    """A subject that the filter of a batch found. `at`: its time, if the scan goes in the order of a time.
 
     The evaluation of a decision has the id of a decision as its `process_id`, and no instance if a client asked for it.
     """
