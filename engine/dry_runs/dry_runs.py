@@ -58,9 +58,9 @@ class DryRuns:
             NotComputed: no compute process can do it now, or it takes too much.
         """
         question = self._question(Attempt(command, key, tenant))
-        needs = list(declared(command, tenant))
+        needs, files = list(declared(command, tenant)), Files()
         for _ in range(ATTEMPTS):
-            copy = await self._copy(key, needs, read, {})
+            copy = await self._copy(key, needs, read, files)
             if not copy.snapshot:  # the refusal takes no time
                 return try_out(copy, question)
             work = WorkKind.DRY_RUNS, try_out, copy, question

@@ -18,7 +18,7 @@ from vivero.engine.compute.pool import ComputePool
 from vivero.engine.compute.problems import Busy
 from vivero.engine.dry_runs import dry_runs
 from vivero.engine.dry_runs.dry_runs import DryRuns
-from vivero.storage.state import snapshots
+from vivero.storage.state import definitions, snapshots
 from vivero.storage.state.snapshots import TooLarge
 
 TABLES = ("command_log", "event_log", "inbox", "process_instances", "element_instances", "jobs", "variables", "timers")
@@ -117,15 +117,23 @@ async def test_a_migration_a_suspension_and_a_resumption(engine):
     assert answer.rejection.code is RejectionCode.INVALID_STATE
 
 
-async def test_what_else_a_command_needs_is_read_with_another_copy(engine):
+async def test_what_else_a_command_needs_is_read_with_another_copy(engine, monkeypatch):
     files = (
         model(start(), task("work"), call("sub", "child"), end(), "start > work > sub > end"),
         FORKED.replace(b'id="p"', b'id="child"'),
     )
     key = await instance(engine, *reversed(files))
-    here = Here()
+    here, read = Here(), []
+    resource = definitions.resource
+
+    async def noted(connection, sha256):
+        read.append(sha256)
+        return await resource(connection, sha256)
+
+    monkeypatch.setattr(definitions, "resource", noted)
     answer, report = await tried(engine, command(key, "sub", "-work"), here)
     assert here.calls == 2
+    assert len(read) == len(set(read)) == 2, "files never change: other copies share them"
     assert answer.processes == {"p", "child"}
     assert answer.rejection is None
     assert report["effects"]["counts"]["jobs"] == {"opens": 2, "closes": 1, "stays": 0}
