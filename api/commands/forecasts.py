@@ -46,15 +46,11 @@ async def answer(
     bounds = bounds_of(request.caller, request.tenants, type)
     operation = Operation(0, type, "CREATED", resource, 0, creator_of(request.caller), bounds, EVER)
     read = partial(read_of, services, request.tenants)
-    judge = partial(
-        services.commands.dry_runs.judge,
-        read=read,
-        compute=services.files.compute,
-        patience_s=services.settings.response_timeout_s,
-    )
+    patience_s = services.settings.response_timeout_s
+    judging = services.commands.dry_runs.judging(read, services.files.compute, patience_s)
     candidates.check(type, resource, filter)
     try:
-        found = await forecast(operation, filter, plan, read, judge)
+        found = await forecast(operation, filter, plan, read, judging.verdicts)
     except NotComputed as error:
         raise not_computed(error) from error
     return json_response(_document(type, found))

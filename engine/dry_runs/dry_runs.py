@@ -6,7 +6,7 @@ tree gets another copy, of a later state, with all that earlier attempts have la
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Iterable, Iterator, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Iterator
 
 import trio
 
@@ -72,14 +72,8 @@ class DryRuns:
             needs.append(answer.lacks)
         raise CannotTry(TOO_DEEP)
 
-    async def judge(
-        self, attempts: Sequence[Attempt], read: ReadCopy, compute: ComputePool, patience_s: float
-    ) -> list[Verdict]:
-        """The verdicts on some commands, in their order. Each of them is tried on a copy of its own.
-
-        Raises:
-            NotComputed: no compute process can do it now, or it takes too much.
-        """
+    def judging(self, read: ReadCopy, compute: ComputePool, patience_s: float) -> Judging:
+        """Judges commands about many process instances."""
 
         async def tree(key: int, needs: list[Need], files: Files) -> Copy:
             return await self._copy(key, needs, read, files)
@@ -88,7 +82,7 @@ class DryRuns:
             questions = [(copy, self._question(attempt)) for copy, attempt in copies]
             return await compute.call(WorkKind.DRY_RUNS, judge, questions, patience_s=patience_s)
 
-        return await Judging(attempts, tree, verdicts).verdicts()
+        return Judging(tree, verdicts)
 
     def _question(self, attempt: Attempt) -> Question:
         command, key, tenant = attempt

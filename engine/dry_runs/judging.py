@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import NamedTuple
 
 from vivero.core.needs import Need
@@ -13,6 +13,8 @@ from vivero.storage.state.snapshots import TooLarge
 
 MOST_BYTES = 2_000_000
 """Copies travel to a compute process as soon as their trees have so many bytes together."""
+MOST_KEPT = 100
+"""Needs that later portions ask for at once. With more of them, the next portion begins anew."""
 
 Files = dict[str, bytes | None]
 """Files that copies share, by SHA-256. They never change."""
@@ -33,43 +35,55 @@ Judge = Callable[[list[tuple[Copy, Attempt]]], Awaitable[list[Verdict]]]
 
 
 class Judging:
-    """The commands without a verdict so far. A command that lacks something is tried again with it."""
+    """Judges commands in portions.
 
-    def __init__(self, attempts: Sequence[Attempt], read: ReadTree, judge: Judge) -> None:
-        self._attempts, self._read, self._judge = attempts, read, judge
-        self._verdicts: dict[int, Verdict] = {}
-        self._needs = list(dict.fromkeys(need for one in attempts for need in declared(one.command, one.tenant)))
-        self._files: Files = {}
+    A command that lacks something is tried again with it. The commands of later portions get it at once.
+    """
 
-    async def verdicts(self) -> list[Verdict]:
-        """The verdicts, in the order of the commands."""
-        numbers = range(len(self._attempts))
+    def __init__(self, read: ReadTree, judge: Judge) -> None:
+        self._read, self._judge = read, judge
+        self._needs: dict[Need, None] = {}
+
+    async def verdicts(self, attempts: Sequence[Attempt]) -> list[Verdict]:
+        """The verdicts on the commands of a portion, in their order. Each of them is tried on a copy of its own.
+
+        Raises:
+            NotComputed: no compute process can do it now, or it takes too much.
+        """
+        if len(self._needs) > MOST_KEPT:
+            self._needs.clear()
+        self._needs |= dict.fromkeys(need for one in attempts for need in declared(one.command, one.tenant))
+        verdicts: dict[int, Verdict] = {}
+        files: Files = {}
         for _ in range(ATTEMPTS):
-            left = [number for number in numbers if number not in self._verdicts]
+            left = {number: one for number, one in enumerate(attempts) if number not in verdicts}
             if not left:
                 break
-            await self._round(left)
-        return [self._verdicts.get(number, Verdict(untried=TOO_DEEP)) for number in numbers]
+            await self._round(left, verdicts, files)
+        return [verdicts.get(number, Verdict(untried=TOO_DEEP)) for number in range(len(attempts))]
 
-    async def _round(self, left: Sequence[int]) -> None:
-        known, copies = list(self._needs), dict[int, Copy]()
-        for number in left:
+    async def _round(self, left: Mapping[int, Attempt], verdicts: dict[int, Verdict], files: Files) -> None:
+        """Try these commands once, and add the verdicts that are found."""
+        known, copies = list(self._needs), dict[int, tuple[Copy, Attempt]]()
+        for number, attempt in left.items():
             try:
-                copies[number] = await self._read(self._attempts[number].key, known, self._files)
+                copies[number] = await self._read(attempt.key, known, files), attempt
             except TooLarge as error:
-                self._verdicts[number] = Verdict(untried=str(error))
-            if sum(len(copy.snapshot) for copy in copies.values()) >= MOST_BYTES:
-                await self._try(copies, known)
+                verdicts[number] = Verdict(untried=str(error))
+            if sum(len(copy.snapshot) for copy, _ in copies.values()) >= MOST_BYTES:
+                verdicts |= await self._try(copies, known)
                 copies.clear()
         if copies:
-            await self._try(copies, known)
+            verdicts |= await self._try(copies, known)
 
-    async def _try(self, copies: dict[int, Copy], known: Sequence[Need]) -> None:
-        found = await self._judge([(copy, self._attempts[number]) for number, copy in copies.items()])
-        for number, verdict in zip(copies, found, strict=True):
+    async def _try(self, copies: Mapping[int, tuple[Copy, Attempt]], known: Sequence[Need]) -> dict[int, Verdict]:
+        """The verdicts that are found. The others lack something that copies do not have so far."""
+        found: dict[int, Verdict] = {}
+        for number, verdict in zip(copies, await self._judge(list(copies.values())), strict=True):
             if verdict.lacks is None:
-                self._verdicts[number] = verdict
+                found[number] = verdict
             elif (text := missing(verdict.lacks, known)) is not None:
-                self._verdicts[number] = Verdict(untried=text)
-            elif verdict.lacks not in self._needs:
-                self._needs.append(verdict.lacks)
+                found[number] = Verdict(untried=text)
+            else:
+                self._needs[verdict.lacks] = None
+        return found

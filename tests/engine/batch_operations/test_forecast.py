@@ -19,6 +19,7 @@ from vivero.engine.batch_operations.items import MigrationPlan, ModificationPlan
 from vivero.engine.batch_operations.settings import BatchOperationSettings
 from vivero.engine.dry_runs import judging
 from vivero.engine.dry_runs.dry_runs import DryRuns
+from vivero.engine.dry_runs.judging import Judging
 from vivero.storage.state import snapshots
 from vivero.storage.work.batch_operations import (
     CANCEL_PROCESS_INSTANCE,
@@ -53,9 +54,7 @@ async def foresee(engine, type, plan=None, bounds=None, compute=None):
     async def read(query):
         return await query(engine.connection, None)
 
-    async def judge(attempts):
-        return await DryRuns().judge(attempts, read, compute or Here(), 5)
-
+    judge = DryRuns().judging(read, compute or Here(), 5).verdicts
     ever = datetime(9999, 1, 1, tzinfo=UTC)
     operation = Operation(0, type, "CREATED", "process-instances", 0, ANN, bounds or CallerBounds(), ever)
     return await forecast(operation, FILTER, plan, read, judge)
@@ -177,14 +176,28 @@ async def test_what_is_not_declared_is_added_for_all(engine, monkeypatch, most_b
     assert compute.calls <= (12 if most_bytes == 1 else 4), "the attempts share what the first one lacked"
 
 
+@pytest.mark.parametrize(("most_kept", "more"), [(judging.MOST_KEPT, 1), (1, 2)])
+async def test_later_portions_get_at_once_what_the_first_one_lacked(engine, monkeypatch, most_kept, more):
+    """Each portion has one instance. The first one takes two attempts: its copy lacks the called process."""
+    monkeypatch.setattr(forecasts, "PORTION", 1)
+    monkeypatch.setattr(judging, "MOST_KEPT", most_kept)
+    await engine.deploy(model(start(), task("w"), "start > w", id="called"))
+    await engine.deploy(model(start(), task("work"), call("c", "called"), "start > work > c"))
+    await engine.instances(3)
+    compute = Here()
+    found = await foresee(engine, MODIFY_PROCESS_INSTANCE, ModificationPlan((("work", "c"),)), compute=compute)
+    assert (counts(found), found.not_tried) == ((3, 0, 0), [])
+    assert compute.calls == 2 + 2 * more
+
+
 async def test_an_instance_that_ends_meanwhile_would_be_skipped(engine, monkeypatch):
     (key,) = await engine.instances(1)
-    tried = DryRuns.judge
+    tried = Judging.verdicts
 
-    async def late(runs, attempts, *given):
+    async def late(one, attempts):
         await engine.run(CancelInstance(key))
-        return await tried(runs, attempts, *given)
+        return await tried(one, attempts)
 
-    monkeypatch.setattr(DryRuns, "judge", late)
+    monkeypatch.setattr(Judging, "verdicts", late)
     found = await foresee(engine, SUSPEND_PROCESS_INSTANCE)
     assert counts(found) == (0, 1, 0)
