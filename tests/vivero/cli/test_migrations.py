@@ -44,9 +44,9 @@ class MigrationServer(Server):
             own = {"sourceProcessDefinitionKey": request.url.path.split("/")[3]}
             own["targetProcessDefinitionKey"] = body["targetProcessDefinitionKey"]
             return httpx.Response(200, json=PLAN | own | {"calledInstances": called})
-        if request.url.path == "/v2/process-instances/9":
+        if request.url.path in ("/v2/process-instances/9", "/v2/process-instances/99"):
             return httpx.Response(200, json={"processDefinitionKey": "5"})
-        if request.url.path.endswith("/9/migration"):
+        if request.url.path.endswith("9/migration"):
             self.asked.append((request.method, request.url.path, json.loads(request.content)))
             return httpx.Response(204, headers={"command-position": "1"})
         return super().__call__(request)
@@ -118,6 +118,20 @@ def test_called_instances_go_where_they_should(server):
         "targetProcessDefinitionKey": "3",
         "mappingInstructions": pairs(("a", "a"), ("b", "c")),
     }
+
+
+def test_keys_share_suggestions(server):
+    assert invoke("9", "99", "--to", "6", "--suggested", "--called", "7:3").exit_code == 0
+    asked = [path for _, path, _ in server.asked]
+    assert sorted(asked) == [
+        "/v2/process-definitions/5/migration-plan",
+        "/v2/process-definitions/7/migration-plan",
+        "/v2/process-instances/9/migration",
+        "/v2/process-instances/99/migration",
+    ]
+    first, second = (body for _, path, body in server.asked if path.endswith("/migration"))
+    assert first == second
+    assert len(first["calledInstances"]) == 1
 
 
 def test_the_suggestion_for_called_instances_is_shown(server):

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any, NamedTuple
+from dataclasses import dataclass, field
+from typing import Any
 
 import click
 
@@ -109,7 +110,8 @@ def _definitions(called: Sequence[str]) -> Pairs:
     return pairs
 
 
-class Planned(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class Planned:
     """The plan as the command line gives it. `called`: source definition → target definition of called instances."""
 
     target: str
@@ -117,12 +119,14 @@ class Planned(NamedTuple):
     suggested: bool
     include_called: bool
     called: Pairs
+    compared: dict[tuple[str, str], Document] = field(default_factory=dict)
+    """Suggestions that depend on two models alone: all keys share them."""
 
     async def body(self, client: Client, source: str) -> Document:
         """The plan with what the server suggests for instances of `source`, as requests have it."""
         plan: Document = {"mappingInstructions": [], "calledInstances": []}
         if self.suggested or self.include_called:
-            plan = await client.migration_plan(source, self.target, self.include_called)
+            plan = await self._suggestion(client, source)
         found = plan["mappingInstructions"] if self.suggested else []
         body: Document = {
             "targetProcessDefinitionKey": self.target,
@@ -136,8 +140,18 @@ class Planned(NamedTuple):
         others = [
             one for one in plan.get("calledInstances", ()) if one["sourceProcessDefinitionKey"] not in self.called
         ]
-        chosen = [await client.migration_plan(source, target) for source, target in self.called.items()]
+        chosen = [await self._compared(client, source, target) for source, target in self.called.items()]
         return [{name: one[name] for name in OF_CALLED} for one in (*others, *chosen)]
+
+    async def _suggestion(self, client: Client, source: str) -> Document:
+        if self.include_called:  # the server looks at the instances that run now
+            return await client.migration_plan(source, self.target, include_called=True)
+        return await self._compared(client, source, self.target)
+
+    async def _compared(self, client: Client, source: str, target: str) -> Document:
+        if (source, target) not in self.compared:
+            self.compared[source, target] = await client.migration_plan(source, target)
+        return self.compared[source, target]
 
 
 OF_CALLED = ("sourceProcessDefinitionKey", "targetProcessDefinitionKey", "mappingInstructions")
