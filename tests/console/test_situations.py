@@ -6,6 +6,8 @@ import re
 import pytest
 from playwright.sync_api import expect
 
+from tests.eventually import eventually_sync
+
 pytestmark = pytest.mark.process
 
 NOTHING = {"items": [], "page": {"totalItems": 0, "hasMoreTotalItems": False, "startCursor": None, "endCursor": None}}
@@ -61,6 +63,23 @@ def test_after_bye_the_page_polls_and_then_has_a_stream_again(timed, api):
     timed.page.unroute("**/console/live*")
     timed.page.clock.run_for(7000)
     expect(live).to_have_attribute("title", "The page follows the server")
+
+
+def test_a_change_before_a_stream_begins_is_seen(console, api):
+    """Also when the topics change, and the page opens another stream. Nothing is polled here."""
+    console.page.add_init_script("window.setInterval = () => 0")
+    held, holds = [], True
+    console.page.route("**/console/live*", lambda route: held.append(route) if holds else route.continue_())
+    early, between = ("/instances?state=all", "order", "ORD-EARLY"), ("/tasks", "claim-review", "CLM-BETWEEN")
+    for show, (path, process, business_id) in ((console.open, early), (console.go, between)):
+        holds = True
+        show(path)
+        eventually_sync(lambda: held or console.page.evaluate("undefined"))
+        api.start(process, business_id, claim=business_id)
+        holds = False
+        while held:
+            held.pop().continue_()
+        expect(console.page.get_by_text(business_id)).to_be_visible()
 
 
 def test_two_people_edit_one_variable(console, api):

@@ -3,6 +3,9 @@
 A hint has no data. The page reads again what it shows, through the API. Therefore a client that reads slowly misses
 nothing: however much changes, it gets one hint at a time. All streams share the positions of this hub; a stream has
 no queue and no task of its own.
+
+A stream begins with the event `ready`. It says how long nothing has changed, and the client reads again what it had
+read before that.
 """
 
 from __future__ import annotations
@@ -42,6 +45,7 @@ class Hub:
         self._most_per_client = most_per_client
         self._clients: Counter[str] = Counter()
         self._positions: dict[int, int] = {}
+        self._moved_at: float | None = None
         self._changed = trio.Event()
         self._closed = trio.Event()
 
@@ -54,6 +58,7 @@ class Hub:
         """A partition has processed its log up to a position, here or on another node. Called for each batch."""
         if position > self._positions.get(partition, 0):
             self._positions[partition] = position
+            self._moved_at = trio.current_time()
             self._wake()
 
     def close(self) -> None:
@@ -87,7 +92,7 @@ class Hub:
         """The events of a stream for these topics, as bytes. `last_id` is that of the last hint before a new start."""
         until = trio.current_time() + LIFETIME_S
         seen = decode_id(last_id) or dict(self._positions)
-        yield b"retry: %d\nevent: ready\nid: %b\ndata: {}\n\n" % (RETRY_MS, encode_id(seen))
+        yield _ready(self._quiet_ms(), seen)
         while not self._closed.is_set() and trio.current_time() < until:
             changed, positions = self._changed, dict(self._positions)
             moved = {each for each in positions.keys() | seen if seen.get(each) != positions.get(each)}
@@ -100,6 +105,10 @@ class Hub:
                 yield HEARTBEAT
         if self._closed.is_set():
             yield BYE
+
+    def _quiet_ms(self) -> int:
+        """How long no partition has moved: 0 if none has since this node started, as others may have moved them."""
+        return 0 if self._moved_at is None else int((trio.current_time() - self._moved_at) * 1000)
 
     async def _heard(self, changed: trio.Event) -> bool:
         """Wait for a change. Returns False if there is none for some time."""
@@ -122,6 +131,11 @@ def concerned(topics: Sequence[str], partitions: set[int]) -> list[str]:
 def _home(topic: str) -> int | None:
     kind, _, key = topic.partition(":")
     return partition_of(int(key)) if kind == "instance" and key.isascii() and key.isdigit() else None
+
+
+def _ready(quiet_ms: int, positions: Mapping[int, int]) -> bytes:
+    data = msgspec.json.encode({"quietMs": quiet_ms})
+    return b"retry: %d\nevent: ready\nid: %b\ndata: %b\n\n" % (RETRY_MS, encode_id(positions), data)
 
 
 def _hint(topics: Sequence[str], positions: Mapping[int, int]) -> bytes:

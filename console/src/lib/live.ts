@@ -38,9 +38,10 @@ function hinted(message: MessageEvent<string>): void {
 
 /** Topics with an `@` are the console's own: what only people change is read again after a change here, not with every hint. */
 const ofServer = (view: View): string[] => view.topics.filter((topic) => !topic.startsWith('@'));
-const all = (): void => {
-  for (const view of views) if (ofServer(view).length) refresh(view);
-};
+/** Read again what was read before the last `quietMs` milliseconds: the hints of that time may not have come. */
+function all(quietMs = -Infinity): void {
+  for (const view of views) if (ofServer(view).length && Date.now() - view.last >= quietMs) refresh(view);
+}
 const wanted = (): string =>
   [...new Set([...views].flatMap(ofServer))]
     .sort()
@@ -69,6 +70,7 @@ function connect(): void {
     source.value = 'stream';
   };
   made.onmessage = hinted;
+  made.addEventListener('ready', ({ data }) => all((JSON.parse(data) as { quietMs: number }).quietMs));
   made.addEventListener('bye', () => later(made, RESTART_MS));
   made.onerror = () => {
     source.value = 'polling';
@@ -91,9 +93,9 @@ function reconnect(): void {
   settle = window.setTimeout(connect, 50);
 }
 
-/** Call `read` when one of the topics changed, until the returned function is called. Without topics: only in `readAgain`. */
-export function subscribe(topics: readonly string[], read: () => void | Promise<void>): () => void {
-  const view: View = { topics, read, last: Date.now(), due: null };
+/** Call `read` when one of the topics changed since it was read (`last`), until the returned function is called. Without topics: only in `readAgain`. */
+export function subscribe(topics: readonly string[], read: () => void | Promise<void>, last: number): () => void {
+  const view: View = { topics, read, last, due: null };
   views.add(view);
   reconnect();
   return () => {

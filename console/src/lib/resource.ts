@@ -14,17 +14,17 @@ export type Resource<T> = {
 const asProblem = (error: unknown): Problem =>
   error instanceof Problem ? error : new Problem(-1, 'CONSOLE', String((error as Error)?.message ?? error));
 
-const asked = new Map<string, Promise<unknown>>();
+const asked = new Map<string, { answer: Promise<unknown>; at: number }>();
 
 /** Put an answer, which is on its way, where the resource with this key takes it when it is first loaded. */
 export function ask(key: string, answer: Promise<unknown>): void {
   answer.catch(() => {}); // the page that takes it tells what is wrong
-  asked.set(key, answer);
+  asked.set(key, { answer, at: Date.now() });
 }
 
 /** The answer that was asked for before, once. */
 function taken<T>(key: string): Promise<T> | undefined {
-  const found = asked.get(key) as Promise<T> | undefined;
+  const found = asked.get(key)?.answer as Promise<T> | undefined;
   asked.delete(key);
   return found;
 }
@@ -64,8 +64,8 @@ export function useResource<T>(
       loading.value = false;
     };
     again.value = () => void run();
+    const leave = subscribe(topics, run, asked.get(key)?.at ?? Date.now());
     void run();
-    const leave = subscribe(topics, run);
     return () => {
       gone = true;
       leave();

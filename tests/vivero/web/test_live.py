@@ -65,6 +65,17 @@ async def test_an_instance_has_the_hints_of_its_partition(hub, stream, autojump_
     assert one.topics == [[IN_2, "incidents"]]
 
 
+async def test_a_stream_says_first_how_long_nothing_has_changed(hub, stream, autojump_clock):
+    """A page that was read before that reads again: its stream was not open when the change came."""
+    unknown = await stream("incidents")
+    hub.processed(1, 7)
+    await trio.sleep(2.5)
+    hub.processed(1, 7)
+    known = await stream("incidents")
+    assert 'event: ready\nid: \ndata: {"quietMs":0}\n' in unknown.events[0]
+    assert 'event: ready\nid: 1:7\ndata: {"quietMs":2500}\n' in known.events[0]
+
+
 async def test_many_changes_are_few_hints(hub, stream, autojump_clock):
     one = await stream("incidents")
     for position in range(1, 201):
