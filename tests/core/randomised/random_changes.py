@@ -55,6 +55,11 @@ class Changing:
         self.sent = None
 
 
+def accepted(counts):
+    """The number of changes that were possible, at once or after deferred work."""
+    return counts["accepted"] + counts["accepted later"]
+
+
 def reason_of(rejection):
     text = rejection.reason.partition(" but ")[2] or rejection.reason
     return "".join(part for number, part in enumerate(text.split("'")) if number % 2 == 0)[:110]

@@ -14,6 +14,7 @@ from tests.core.models import end, process, start, sub, task
 from tests.core.modification_models import FORKED, NESTED, command, move
 from tests.core.randomised.runs import play_until, recorded
 from tests.core.randomised.test_migrations import ids_of
+from tests.rounds import drawn
 from vivero.core.commands.conditional_change import conditional
 from vivero.core.records.effects import RejectionCode
 from vivero.core.records.instances import SetVariables
@@ -195,7 +196,11 @@ def test_of_another_command_there_is_no_undo(engine):
 
 def test_random_operations_are_taken_back_or_refused(seed):
     exact, refused = Counter(), Counter()
-    for number in range(seed, seed + COUNT):
+
+    def enough():
+        return min(exact[one] for one in ("MODIFY", "MIGRATE", "SUSPEND")) > 2
+
+    for number in drawn(seed, COUNT, enough):
         run, random = recorded(number), Random(f"{number}/undo")
         engine = Engine()
         play_until(run, engine, random.randint(0, 6))
@@ -216,7 +221,7 @@ def test_random_operations_are_taken_back_or_refused(seed):
             assert handled.rejection is None, f"seed {number}: {handled.rejection}"
             assert alive(engine, change.key) == before, f"seed {number}: {operation}"
             exact[operation] += 1
-    assert min(exact[one] for one in ("MODIFY", "MIGRATE", "SUSPEND")) > 2, (exact, refused)
+    assert enough(), (exact, refused)
 
 
 def changes(engine, random):
