@@ -12,7 +12,6 @@ from vivero.core.records.instances import CreateInstance
 from vivero.core.records.jobs import CompleteJob
 from vivero.core.records.messages import PublishMessage
 from vivero.core.state.message_channels import MESSAGES_PER_PAGE
-from vivero.engine.appender.calls import Append
 from vivero.engine.consumer.settings import ConsumerSettings
 
 MODEL = model(
@@ -33,9 +32,7 @@ async def engine(migrated, connection, request):
 
 async def run_together(engine, *commands):
     """All in one batch."""
-    appended = await engine.appender.append_all([Append(command, "<default>") for command in commands], deadline_s=10)
-    await engine.until(lambda: engine.watermark >= appended[-1].position)
-    assert [engine.answers[one.position].rejection for one in appended] == [None] * len(commands)
+    assert [outcome.rejection for outcome in await engine.run_together(*commands)] == [None] * len(commands)
 
 
 async def ids(engine):
