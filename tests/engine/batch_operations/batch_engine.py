@@ -4,10 +4,10 @@ from contextlib import asynccontextmanager
 from functools import partial
 from itertools import count
 
-from tests.core.models import ONE_TASK
+from tests.core.models import ONE_TASK, end, process, start, sub, task
 from tests.engine.whole_engine import WholeEngine
 from vivero.core.records.instances import CreateInstance
-from vivero.core.records.jobs import FailJob
+from vivero.core.records.jobs import CompleteJob, FailJob
 from vivero.engine.batch_operations.task import BatchOperations
 from vivero.engine.supervision.beat import Beat
 from vivero.engine.supervision.settings import SupervisionSettings
@@ -18,6 +18,14 @@ from vivero.storage.work.batch_operations import CallerBounds, Creator, NewOpera
 CANCEL, RESOLVE = batch_operations.CANCEL_PROCESS_INSTANCE, batch_operations.RESOLVE_INCIDENT
 ANN = Creator("USER", "ann")
 COUNTS = "total, completed, failed, skipped, canceled"
+SCOPED = process(
+    start(),
+    sub("s", start("i"), task("work"), task("rest"), "i > work > rest"),
+    task("after"),
+    end(),
+    "start > s > after > end",
+)
+"""A version of process `p` with several tasks."""
 _requests = count(1)
 
 
@@ -87,6 +95,11 @@ class BatchEngine(WholeEngine):
         found = await self.rows("SELECT process_instance_key FROM process_instances ORDER BY 1 DESC LIMIT $1", count)
         return sorted(key for (key,) in found)
 
+    async def complete(self, key):
+        """Complete the only open job of an instance."""
+        job = await self.value("SELECT job_key FROM jobs WHERE process_instance_key = $1 AND ended_at IS NULL", key)
+        await self.run(CompleteJob(job))
+
     async def fail_jobs(self, keys):
         """Give the instances incidents: their jobs fail without retries."""
         found = await self.rows("SELECT job_key FROM jobs WHERE process_instance_key = ANY ($1)", keys)
@@ -99,4 +112,4 @@ class BatchEngine(WholeEngine):
         return dict(rows)
 
 
-__all__ = ["CANCEL", "RESOLVE", "BatchEngine", "CreateInstance", "beat", "everything", "new"]
+__all__ = ["CANCEL", "RESOLVE", "SCOPED", "BatchEngine", "CreateInstance", "beat", "everything", "new"]

@@ -7,11 +7,10 @@ import msgspec
 import pytest
 
 from tests.core.event_models import call, model
-from tests.core.models import end, process, start, sub, task
-from tests.engine.batch_operations.batch_engine import ANN, BatchEngine
+from tests.core.models import end, process, start, task
+from tests.engine.batch_operations.batch_engine import ANN, SCOPED, BatchEngine
 from tests.engine.dry_runs.here import Here
 from vivero.core.records.instances import CancelInstance
-from vivero.core.records.jobs import CompleteJob
 from vivero.core.records.suspensions import SuspendInstance
 from vivero.engine.batch_operations import forecast as forecasts
 from vivero.engine.batch_operations.forecast import Bound, StoppedAt, forecast
@@ -32,13 +31,6 @@ from vivero.storage.work.batch_operations import (
 )
 
 FILTER = {"processDefinitionId": "p"}
-MODEL = process(
-    start(),
-    sub("s", start("i"), task("work"), task("rest"), "i > work > rest"),
-    task("after"),
-    end(),
-    "start > s > after > end",
-)
 OTHER = process(start(), task("work"), task("after"), end(), "start > work > after > end")
 TABLES = ("command_log", "event_log", "inbox", "batch_operations", "batch_operation_items", "audit_log")
 
@@ -46,7 +38,7 @@ TABLES = ("command_log", "event_log", "inbox", "batch_operations", "batch_operat
 @pytest.fixture
 async def engine(migrated):
     async with BatchEngine(migrated).running() as engine:
-        await engine.deploy(MODEL)
+        await engine.deploy(SCOPED)
         yield engine
 
 
@@ -77,17 +69,12 @@ async def mixed(engine):
     """Instances of two versions, at several elements; one is suspended."""
     keys = await engine.instances(4)
     for key in keys[:2]:
-        await complete(engine, key)
-    await complete(engine, keys[0])
+        await engine.complete(key)
+    await engine.complete(keys[0])
     await engine.deploy(OTHER)
     keys += await engine.instances(2)
     await engine.run(SuspendInstance(keys[3]))
     return keys
-
-
-async def complete(engine, key):
-    job = await engine.value("SELECT job_key FROM jobs WHERE process_instance_key = $1 AND ended_at IS NULL", key)
-    await engine.run(CompleteJob(job))
 
 
 async def plan_of(engine, type):

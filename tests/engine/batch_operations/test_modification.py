@@ -3,9 +3,7 @@
 import msgspec
 import pytest
 
-from tests.core.models import end, process, start, sub, task
-from tests.engine.batch_operations.batch_engine import BatchEngine
-from vivero.core.records.jobs import CompleteJob
+from tests.engine.batch_operations.batch_engine import SCOPED, BatchEngine
 from vivero.core.records.modifications import ModifyInstance
 from vivero.core.records.suspensions import SuspendInstance
 from vivero.engine.batch_operations.items import MigrationPlan, ModificationPlan
@@ -17,13 +15,6 @@ from vivero.storage.work.batch_operations import (
 )
 
 SMALL = BatchOperationSettings(portion=3, in_flight=3, scan_rows=4)
-SCOPED = process(
-    start(),
-    sub("s", start("i"), task("work"), task("rest"), "i > work > rest"),
-    task("after"),
-    end(),
-    "start > s > after > end",
-)
 
 
 @pytest.fixture
@@ -62,8 +53,8 @@ async def test_all_are_modified_once_and_targets_begin_in_the_scopes_of_their_so
 async def test_moves_without_an_active_source_are_left_out_and_an_instance_without_any_is_skipped(engine):
     first, second, third = await engine.instances(3)
     for key in (first, second):
-        await complete(engine, key)
-    await complete(engine, second)  # it is at `after`
+        await engine.complete(key)
+    await engine.complete(second)  # it is at `after`
     batch = await engine.begin(
         MODIFY_PROCESS_INSTANCE, plan=moves(("work", "rest"), ("rest", "work"), ("gone", "work"))
     )
@@ -79,11 +70,6 @@ async def test_moves_without_an_active_source_are_left_out_and_an_instance_witho
         third: ("COMPLETED", None),
     }
     assert await alive(engine) == {"s": 2, "work": 1, "rest": 1, "after": 1}
-
-
-async def complete(engine, key):
-    job = await engine.value("SELECT job_key FROM jobs WHERE process_instance_key = $1 AND ended_at IS NULL", key)
-    await engine.run(CompleteJob(job))
 
 
 async def test_a_wrong_target_fails_and_skips_nothing(engine):
