@@ -8,6 +8,7 @@ import trio
 
 from tests.api.changed_services import changed
 from tests.api.conftest import Client
+from tests.api.one_caller import OneCaller
 from tests.eventually import eventually
 from vivero.api import app
 from vivero.api.callers.caller import Caller
@@ -299,23 +300,13 @@ async def test_a_request_may_be_repeated_with_another_wait(client, engine, monke
     assert len(engine.appended) == 1
 
 
-class Known:
-    """Access that takes everybody for this caller."""
-
-    def __init__(self, kind, id) -> None:
-        self.caller = Caller(kind, id, ALL_RIGHTS)
-
-    async def authenticate(self, headers, address):
-        return self.caller
-
-
 async def test_an_idempotency_key_belongs_to_its_caller(services, engine):
     """The same key of another caller is another key, whatever the contents: nobody learns of it."""
     engine.reply = INSTANCE
     key = (b"idempotency-key", b"k1")
     callers = [("USER", "ann"), ("USER", "bob"), ("TOKEN", "ann"), ("CLIENT", "ann"), ("USER", "ann")]
     for kind, id in callers:
-        client = Client(app.build(changed(services, access=Known(kind, id))))
+        client = Client(app.build(changed(services, access=OneCaller(Caller(kind, id, ALL_RIGHTS)))))
         answer = await client("POST", "/v2/process-instances", {"processDefinitionId": "a"}, [key])
         assert answer.status == 200
     assert len(engine.appended) == 4

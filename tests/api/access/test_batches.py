@@ -5,6 +5,7 @@ import pytest
 from tests.api.access.conftest import basic, bearer
 from tests.api.changed_services import changed
 from tests.api.conftest import KEY, Client
+from tests.api.one_caller import OneCaller
 from tests.two_tenants import OFFSETS, OTHER, fill
 from vivero.api import app as api_app
 from vivero.api.access.creators import PresentRights
@@ -40,14 +41,6 @@ ROUTES = {
 FILTER = {"filter": {"tenantId": "a"}}
 
 
-class As:
-    def __init__(self, tenants, allowed=ALL_RIGHTS) -> None:
-        self.caller = Caller("USER", "ann", allowed, tenants=None if tenants is None else frozenset(tenants))
-
-    async def authenticate(self, headers, address):
-        return self.caller
-
-
 @pytest.fixture
 async def client_of(rows, stored, database):
     """A client of an application with multi-tenancy and its second role; there are batches of tenants `a` and `b`."""
@@ -61,7 +54,8 @@ async def client_of(rows, stored, database):
     pool = Pool(lambda deadline: driver.connect(reader, name="vivero test", deadline=deadline), 2)
 
     def make(tenants, allowed=ALL_RIGHTS):
-        services = changed(stored, readers=pool, multi_tenancy=True, access=As(tenants, allowed))
+        ann = Caller("USER", "ann", allowed, tenants=None if tenants is None else frozenset(tenants))
+        services = changed(stored, readers=pool, multi_tenancy=True, access=OneCaller(ann))
         return Client(api_app.build(services))
 
     yield make

@@ -7,6 +7,7 @@ import pytest
 
 from tests.api.changed_services import changed
 from tests.api.conftest import KEY, Client, NoDatabase
+from tests.api.one_caller import OneCaller
 from vivero.api import app as api_app
 from vivero.api.admission.command_routing import CommandRouting
 from vivero.api.callers.caller import Caller, caller
@@ -61,20 +62,12 @@ def ann(*tenants):
     return Caller("USER", "ann", ALL_RIGHTS, tenants=found, listed_tenants=[Tenant(one, one) for one in tenants])
 
 
-class As:
-    def __init__(self, who) -> None:
-        self.who = who
-
-    async def authenticate(self, headers, address):
-        return self.who
-
-
 @pytest.fixture
 def client_of(services):
     """A client of an application with multi-tenancy; `who` is its caller."""
 
     def make(who=None, **changes):
-        access = None if who is None else As(who)
+        access = None if who is None else OneCaller(who)
         changes = {"pool": NoDatabase()} | changes
         return Client(api_app.build(changed(services, multi_tenancy=True, access=access, **changes)))
 
@@ -133,7 +126,7 @@ async def test_what_belongs_to_no_tenant_is_for_callers_with_all_tenants(client_
         assert (answer.status == 403) == refused
         if refused:
             assert answer.problem["detail"].endswith("it belongs to no tenant, so it needs all tenants")
-    without = Client(api_app.build(changed(services, access=As(ann("<default>")), pool=NoDatabase())))
+    without = Client(api_app.build(changed(services, access=OneCaller(ann("<default>")), pool=NoDatabase())))
     assert (await without(route.method, path, b"")).status != 403, "without multi-tenancy nothing changes"
 
 
@@ -180,7 +173,7 @@ async def test_without_authentication_every_tenant_may_be_named(client_of, engin
 
 
 async def test_a_command_by_key_has_the_tenants_of_its_caller(client_of, make_client, engine):
-    for client in (client_of(ann("b", "a")), client_of(ann()), client_of(), make_client(access=As(ann("a")))):
+    for client in (client_of(ann("b", "a")), client_of(ann()), client_of(), make_client(access=OneCaller(ann("a")))):
         await client("POST", f"/v2/process-instances/{KEY}/cancellation")
     assert [item.tenant for item in engine.appended] == ["a,b", EVERY_TENANT, EVERY_TENANT, "<default>"]
 
@@ -288,7 +281,7 @@ def shop(stored, rows):
     """A database with a job of each of three tenants; gives a client of a caller with two of them."""
     for number, tenant in enumerate("abc"):
         rows.job(KEY + number, tenant_id=tenant)
-    return Client(api_app.build(changed(stored, multi_tenancy=True, access=As(ann("a", "b")))))
+    return Client(api_app.build(changed(stored, multi_tenancy=True, access=OneCaller(ann("a", "b")))))
 
 
 @pytest.mark.parametrize(
@@ -316,7 +309,7 @@ async def test_each_tenant_is_the_first_in_turn(shop, rows):
 
 
 async def test_the_lease_of_a_foreign_job_is_not_extended(shop, stored):
-    owner = Client(api_app.build(changed(stored, multi_tenancy=True, access=As(ann("c")))))
+    owner = Client(api_app.build(changed(stored, multi_tenancy=True, access=OneCaller(ann("c")))))
     assert len((await activate(owner, tenantIds=["c"])).json["jobs"]) == 1
     change = {"changeset": {"timeout": 5000}}
     foreign = await shop("PATCH", f"/v2/jobs/{KEY + 2}", change)

@@ -8,6 +8,7 @@ import pytest
 
 from tests.api.changed_services import changed
 from tests.api.conftest import KEY, NOW, Client
+from tests.api.one_caller import OneCaller
 from tests.two_tenants import ENDED, OTHER, fill
 from vivero.api import app as api_app
 from vivero.api.callers.caller import Caller
@@ -100,15 +101,9 @@ async def client_of(rows, stored, database):
     reader = row_security.reader_of(database)
     pool = Pool(lambda deadline: driver.connect(reader, name="vivero test", deadline=deadline), 2)
 
-    class As:
-        def __init__(self, tenants, allowed) -> None:
-            self.caller = Caller("USER", "ann", allowed, tenants=frozenset(tenants))
-
-        async def authenticate(self, headers, address):
-            return self.caller
-
     def make(tenants, allowed=ALL_RIGHTS):
-        return Client(api_app.build(changed(stored, readers=pool, multi_tenancy=True, access=As(tenants, allowed))))
+        ann = OneCaller(Caller("USER", "ann", allowed, tenants=frozenset(tenants)))
+        return Client(api_app.build(changed(stored, readers=pool, multi_tenancy=True, access=ann)))
 
     yield make
     pool.close()

@@ -4,6 +4,7 @@ import pytest
 
 from tests.api.changed_services import changed
 from tests.api.conftest import KEY, Client
+from tests.api.one_caller import OneCaller
 from tests.core.models import end, process, start, task
 from tests.engine.dry_runs.here import Here
 from vivero.api import app as api_app
@@ -47,18 +48,10 @@ def asked(stored, tree):
     def make(*grants):
         services = changed(stored, compute=Here())
         if grants:
-            services = changed(services, access=_As(grants))
+            services = changed(services, access=OneCaller(Caller("USER", "ann", rights((), grants))))
         return Client(api_app.build(services))
 
     return make
-
-
-class _As:
-    def __init__(self, grants) -> None:
-        self._caller = Caller("USER", "ann", rights((), grants))
-
-    async def authenticate(self, _headers, _address):
-        return self._caller
 
 
 @pytest.mark.parametrize("operation", ["modification", "migration", "suspension"])

@@ -4,6 +4,7 @@ import pytest
 
 from tests.api.changed_services import changed
 from tests.api.conftest import KEY, Client
+from tests.api.one_caller import OneCaller
 from vivero.api import app as api_app
 from vivero.api.callers.caller import Caller
 from vivero.api.callers.permissions import ALL_RIGHTS, rights
@@ -95,13 +96,8 @@ async def test_requests_that_are_wrong(happened, rows, reader, engine):
     assert (await reader("GET", PATH)).status == 404
 
 
-class _As:
-    def __init__(self, grants=None, tenants=None) -> None:
-        allowed = ALL_RIGHTS if grants is None else rights((), grants)
-        self._caller = Caller("USER", "ann", allowed, tenants=tenants)
-
-    async def authenticate(self, _headers, _address):
-        return self._caller
+def ann(*grants):
+    return OneCaller(Caller("USER", "ann", rights((), grants)))
 
 
 @pytest.mark.parametrize(
@@ -110,7 +106,7 @@ class _As:
 )
 async def test_the_permission_is_that_of_the_operation(happened, stored, action, status):
     happened(1, InstanceSuspended(KEY))
-    access = _As([Grant("PROCESS_DEFINITION", "order", (action,))])
+    access = ann(Grant("PROCESS_DEFINITION", "order", (action,)))
     client = Client(api_app.build(changed(stored, access=access)))
     assert (await client("POST", PATH)).status == status
 
@@ -119,21 +115,21 @@ async def test_the_permission_is_that_of_the_operation(happened, stored, action,
 async def test_a_migration_goes_back_to_a_process_that_the_caller_may_update(happened, rows, stored, processes, status):
     happened(1, MIGRATED)
     rows.definition(8, process_id="former")
-    access = _As([Grant("PROCESS_DEFINITION", id, ("UPDATE_PROCESS_INSTANCE",)) for id in processes])
+    access = ann(*(Grant("PROCESS_DEFINITION", id, ("UPDATE_PROCESS_INSTANCE",)) for id in processes))
     client = Client(api_app.build(changed(stored, access=access)))
     assert (await client("POST", PATH)).status == status
 
 
 async def test_the_audit_log_has_the_operation_that_is_done(happened, stored, engine):
     happened(1, InstanceSuspended(KEY))
-    client = Client(api_app.build(changed(stored, access=_As())))
+    client = Client(api_app.build(changed(stored, access=OneCaller(Caller("USER", "ann", ALL_RIGHTS)))))
     assert (await client("POST", PATH)).status == 204
     assert b'"operation":"RESUME"' in engine.appended[0].audit.encode()
 
 
 async def test_another_tenant_knows_no_such_instance(happened, rows, stored):
     happened(1, InstanceSuspended(KEY))
-    access = _As(tenants=frozenset(["b"]))
+    access = OneCaller(Caller("USER", "ann", ALL_RIGHTS, tenants=frozenset(["b"])))
     services = changed(stored, access=access, multi_tenancy=True, readers=stored.reads.pool)
     client = Client(api_app.build(services))
     for method in ("GET", "POST"):
