@@ -1,5 +1,6 @@
 // The wizard of a migration between two definitions: two diagrams, the mappings between them, a preview, and the act.
 import { useComputed, useSignal } from '@preact/signals';
+import { useMemo } from 'preact/hooks';
 import { Canvas } from '../../diagram/canvas.tsx';
 import type { Diagram } from '../../diagram/diagram.ts';
 import type { Marks } from '../../diagram/marks.ts';
@@ -57,7 +58,7 @@ export function Wizard({ from, to, subject }: WizardProps) {
     return new Map([...found].filter((pair): pair is [string, string] => pair[1] !== null));
   });
   const mappings = mapped.value;
-  const targets = right.xml ? flowNodesOf(right.xml, to.processDefinitionId) : [];
+  const targets = useMemo(() => (right.xml ? flowNodesOf(right.xml, to.processDefinitionId) : []), [right.xml]);
   const unmapped = [...tokens.keys()].filter((id) => !mappings.has(id));
   const marks = useComputed<Marks>(() => {
     const counts = live.data.value ?? new Map<string, number>();

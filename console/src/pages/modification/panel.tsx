@@ -1,5 +1,4 @@
 // Modify an instance: tokens are moved, begun and ended on its diagram, and sent together.
-import { useSignal } from '@preact/signals';
 import { t } from '../../lib/i18n.ts';
 import { type Now, versionOf } from '../../lib/instance.ts';
 import { dryRunInto, tagOf } from '../../lib/operations/dry_run.ts';
@@ -7,6 +6,7 @@ import type { FlowNode } from '../../lib/operations/flow_nodes.ts';
 import { invalidOf, modificationOf } from '../../lib/operations/modification.ts';
 import { useResource } from '../../lib/resource.ts';
 import { ActionDialog } from '../../parts/action.tsx';
+import { Opening } from '../../parts/opening.tsx';
 import { ProblemBox } from '../../parts/problem.tsx';
 import { useAsked } from '../operations/asked.ts';
 import { Preview } from '../operations/preview.tsx';
@@ -26,7 +26,6 @@ export type PanelProps = {
 export function Panel({ now, plan, nodes, selected, name, onClose }: PanelProps) {
   const { instance } = now;
   const key = instance.processInstanceKey;
-  const applying = useSignal(false);
   const version = useResource(`version ${key}`, () => versionOf(instance), [`instance:${key}`]).data.value ?? null;
   const at = now.statistics.find(({ elementId }) => elementId === selected);
   const changes = plan.changes.value;
@@ -60,43 +59,33 @@ export function Panel({ now, plan, nodes, selected, name, onClose }: PanelProps)
           <button type="button" disabled={invalid !== null || busy} onClick={() => void ask()}>
             {t('preview')}
           </button>
-          <button
-            type="button"
-            class="primary"
-            disabled={invalid !== null}
-            onClick={() => {
-              applying.value = true;
-            }}
-          >
-            {t('modify.apply')} …
-          </button>
+          <Opening need={null} class="primary" disabled={invalid !== null} text={t('modify.apply')}>
+            {(close) => (
+              <ActionDialog
+                title={t('modify.instance')}
+                button={t('modify.apply')}
+                commands={[command]}
+                version={preview ? tagOf(preview) : version}
+                onProblem={({ problems }) => {
+                  if (!problems.length) return;
+                  plan.problems.value = problems;
+                  close();
+                }}
+                onClose={close}
+                onDone={() => {
+                  clear(plan);
+                  onClose();
+                }}
+              >
+                <p>{t('modify.applyNote')}</p>
+                <Sentences of={changes} name={name} />
+              </ActionDialog>
+            )}
+          </Opening>
         </div>
       )}
       {failed && <ProblemBox problem={failed} />}
       {preview && <Preview of={preview} name={name} />}
-      {applying.value && (
-        <ActionDialog
-          title={t('modify.instance')}
-          button={t('modify.apply')}
-          commands={[command]}
-          version={preview ? tagOf(preview) : version}
-          onProblem={({ problems }) => {
-            if (!problems.length) return;
-            plan.problems.value = problems;
-            applying.value = false;
-          }}
-          onClose={() => {
-            applying.value = false;
-          }}
-          onDone={() => {
-            clear(plan);
-            onClose();
-          }}
-        >
-          <p>{t('modify.applyNote')}</p>
-          <Sentences of={changes} name={name} />
-        </ActionDialog>
-      )}
     </aside>
   );
 }
