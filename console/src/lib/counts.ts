@@ -1,6 +1,6 @@
 // How many instances run, and how many of them wait for help, as the server counts them.
 import { send } from './api.ts';
-import type { CauseCount, Durations, ProcessCount, VersionCount } from './shapes.ts';
+import type { CauseCount, Durations, ProcessCount, Statistics, VersionCount } from './shapes.ts';
 
 /** Suspended instances are not active. `incidents`: of active ones. */
 export type Running = { active: number; incidents: number; suspended: number };
@@ -11,6 +11,12 @@ const MOST = 10_000;
 /** The items of an answer of statistics. Raises Problem. */
 export const counted = async <T>(path: string, body: Record<string, unknown>, abort?: AbortSignal): Promise<T[]> =>
   (await send<{ items: T[] }>({ method: 'POST', path: `/v2/${path}`, body }, abort)).body.items;
+
+/** The number of live tokens at each element that has some. */
+export const tokensAt = (statistics: readonly Statistics[]): Map<string, number> =>
+  new Map(
+    statistics.map((one) => [one.elementId, one.active + one.incidents] as const).filter(([, tokens]) => tokens > 0),
+  );
 
 const running = (count: ProcessCount | VersionCount): Running => ({
   active: count.activeInstancesWithoutIncidentCount + count.activeInstancesWithIncidentCount,

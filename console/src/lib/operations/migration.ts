@@ -2,7 +2,7 @@
 
 import { get, send } from '../api.ts';
 import { argument, type Command } from '../commands.ts';
-import { counted } from '../counts.ts';
+import { counted, tokensAt } from '../counts.ts';
 import type { Statistics } from '../shapes.ts';
 
 /** An element of the source. `targetElementId` and `reason`: null if nothing fits. */
@@ -34,9 +34,7 @@ export async function liveOf(
   const items = instance
     ? (await get<{ items: Statistics[] }>(`/v2/process-instances/${instance}/${path}`, abort)).items
     : await counted<Statistics>(`process-definitions/${from}/${path}`, { filter }, abort);
-  return new Map(
-    items.filter((one) => one.active + one.incidents > 0).map((s) => [s.elementId, s.active + s.incidents]),
-  );
+  return tokensAt(items);
 }
 
 const planOf = (to: string, mappings: Mappings) => ({

@@ -1,8 +1,10 @@
 // A modification as people collect it: changes of where the tokens of an instance are, and the request that makes them.
 import { type Signal, signal } from '@preact/signals';
+import { search } from '../api.ts';
 import { argument, type Command, variablesOption } from '../commands.ts';
+import { tokensAt } from '../counts.ts';
 import { variablesOf } from '../json.ts';
-import type { Statistics } from '../shapes.ts';
+import type { ElementInstance, Page, Statistics } from '../shapes.ts';
 
 /** What ends: all instances of an element, or only the one with a key. */
 export type Source = { id: string; key: string | null };
@@ -17,6 +19,23 @@ export type Change = {
 };
 /** The numbers of tokens that come to an element and leave it. */
 export type Planned = { joins: number; leaves: number; wrong: boolean };
+
+/** The live instances of an element, or of some, the oldest first. Raises Problem. */
+export const liveInstances = (
+  instance: string,
+  elementId: string | null | { $in: readonly string[] },
+  limit: number,
+  abort: AbortSignal,
+): Promise<Page<ElementInstance>> =>
+  search<ElementInstance>(
+    'element-instances',
+    {
+      filter: { processInstanceKey: instance, elementId, state: 'ACTIVE' },
+      sort: [{ field: 'startDate', order: 'ASC' }],
+      page: { limit },
+    },
+    abort,
+  );
 
 let count = 0;
 export const changeOf = (source: Source | null, target: string | null): Change => ({
@@ -115,7 +134,7 @@ export function plannedOf(
     found.set(id, known);
     return known;
   };
-  const live = new Map(statistics.map((one) => [one.elementId, one.active + one.incidents]));
+  const live = tokensAt(statistics);
   for (const { source, target } of changes) {
     const tokens = source && !source.key ? (live.get(source.id) ?? 0) : 1;
     if (source) at(source.id).leaves += tokens;

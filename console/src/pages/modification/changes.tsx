@@ -1,12 +1,11 @@
 // The collected changes of a modification, each with its variables, its scope, and what the server finds wrong with it.
 import { useId } from 'preact/hooks';
-import { type ElementProblem, search } from '../../lib/api.ts';
+import type { ElementProblem } from '../../lib/api.ts';
 import { t } from '../../lib/i18n.ts';
 import { variablesOf } from '../../lib/json.ts';
 import type { FlowNode } from '../../lib/operations/flow_nodes.ts';
-import type { Change } from '../../lib/operations/modification.ts';
+import { type Change, liveInstances } from '../../lib/operations/modification.ts';
 import { useResource } from '../../lib/resource.ts';
-import type { ElementInstance } from '../../lib/shapes.ts';
 import { when } from '../../lib/time.ts';
 import { JsonArea } from '../../parts/json_area.tsx';
 import { type Plan, unstage } from './plan.ts';
@@ -20,18 +19,6 @@ function sentence({ source, target }: Change, name: Named): string {
   return target ? t('modify.moves', { source: from, target: name(target) }) : t('modify.ends', { source: from });
 }
 
-/** The live instances of the scopes around an element. */
-const scopesIn = (instance: string, scopes: readonly string[], abort: AbortSignal): Promise<ElementInstance[]> =>
-  search<ElementInstance>(
-    'element-instances',
-    {
-      filter: { processInstanceKey: instance, elementId: { $in: scopes }, state: 'ACTIVE' },
-      sort: [{ field: 'startDate', order: 'ASC' }],
-      page: { limit: MOST_SCOPES },
-    },
-    abort,
-  ).then((page) => page.items);
-
 type MoreProps = { instance: string; change: Change; node: FlowNode; name: Named; open: boolean };
 
 /** What few changes need: variables, and one of several scopes. */
@@ -39,9 +26,9 @@ function More({ instance, change, node, name, open }: MoreProps) {
   const { scopes } = node;
   const live = useResource(
     scopes.length ? `scopes ${instance} ${scopes.join()}` : '',
-    (abort) => scopesIn(instance, scopes, abort),
+    (abort) => liveInstances(instance, { $in: scopes }, MOST_SCOPES, abort),
     [`instance:${instance}`],
-  ).data.value;
+  ).data.value?.items;
   const id = useId();
   return (
     <details class="commands" open={open}>

@@ -1,4 +1,5 @@
 // Modify an instance: tokens are moved, begun and ended on its diagram, and sent together.
+import { tokensAt } from '../../lib/counts.ts';
 import { t } from '../../lib/i18n.ts';
 import { type Now, versionOf } from '../../lib/instance.ts';
 import { dryRunInto, tagOf } from '../../lib/operations/dry_run.ts';
@@ -27,7 +28,6 @@ export function Panel({ now, plan, nodes, selected, name, onClose }: PanelProps)
   const { instance } = now;
   const key = instance.processInstanceKey;
   const version = useResource(`version ${key}`, () => versionOf(instance), [`instance:${key}`]).data.value ?? null;
-  const at = now.statistics.find(({ elementId }) => elementId === selected);
   const changes = plan.changes.value;
   const invalid = invalidOf(changes);
   const command = modificationOf(key, changes);
@@ -46,7 +46,7 @@ export function Panel({ now, plan, nodes, selected, name, onClose }: PanelProps)
         plan={plan}
         selected={selected}
         nodes={nodes}
-        active={at ? at.active + at.incidents : 0}
+        active={tokensAt(now.statistics).get(selected ?? '') ?? 0}
         name={name}
       />
       <h3>{t('modify.changes')}</h3>

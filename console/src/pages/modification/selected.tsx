@@ -1,9 +1,8 @@
 // The selected element while an instance is modified: what can be done with its tokens, without a pointer, too.
-import { search } from '../../lib/api.ts';
 import { number, t } from '../../lib/i18n.ts';
 import { pageKey } from '../../lib/keys.ts';
 import type { FlowNode } from '../../lib/operations/flow_nodes.ts';
-import type { Source } from '../../lib/operations/modification.ts';
+import { liveInstances, type Source } from '../../lib/operations/modification.ts';
 import { useResource } from '../../lib/resource.ts';
 import type { ElementInstance, Page } from '../../lib/shapes.ts';
 import { Time } from '../../parts/time.tsx';
@@ -114,16 +113,7 @@ type SelectedProps = {
 export function Selected({ instance, plan, selected, nodes, active, name }: SelectedProps) {
   const live = useResource(
     selected && active > 1 ? `live ${instance} ${selected}` : '',
-    (abort) =>
-      search<ElementInstance>(
-        'element-instances',
-        {
-          filter: { processInstanceKey: instance, elementId: selected, state: 'ACTIVE' },
-          sort: [{ field: 'startDate', order: 'ASC' }],
-          page: { limit: SHOWN },
-        },
-        abort,
-      ),
+    (abort) => liveInstances(instance, selected, SHOWN, abort),
     [`instance:${instance}`],
   ).data.value;
   const source = plan.aiming.value;
