@@ -22,11 +22,10 @@ from benchmarks.loops import (
     WATCH_S,
     begin_others,
     latencies,
+    measured,
     percentiles,
     watch_memory,
 )
-from benchmarks.model import EMPTY
-from benchmarks.server import fresh_database, program
 
 PATIENCE_S = 1_200.0
 
@@ -47,17 +46,11 @@ _PROCESS = b"""<definitions xmlns="http://www.omg.org/spec/BPMN/20100524/MODEL" 
 
 def run() -> tuple[dict[str, float], dict[str, str]]:
     """Measure how long the loop and its compensation take, and the requests of others meanwhile."""
-    return trio.run(_run)
+    notes = {"handlers": f"{ITEMS:,}", "others": f"{PER_SECOND:.0f} instances/s"}
+    return trio.run(measured, _PROCESS, _measure, notes)
 
 
-async def _run() -> tuple[dict[str, float], dict[str, str]]:
-    async with fresh_database() as (dsn, notes):
-        with program(dsn, {"undone.bpmn": _PROCESS, "empty.bpmn": EMPTY}) as (port, process):
-            figures = await _measure(port, process)
-    return figures, notes | {"handlers": f"{ITEMS:,}", "others": f"{PER_SECOND:.0f} instances/s"}
-
-
-async def _measure(port: int, process: psutil.Process) -> dict[str, float]:
+async def _measure(_dsn: str, port: int, process: psutil.Process) -> dict[str, float]:
     others = await begin_others(port)
     memory, cpu_s = [process.memory_info().rss], list[float]()
     async with trio.open_nursery() as nursery:

@@ -15,9 +15,17 @@ import psutil
 import trio
 
 from benchmarks.http import cpu_s
-from benchmarks.loops import IDLE_S, LOOP, PATIENCE_S, WARM_S, begin_others, latencies, percentiles, until_begun
-from benchmarks.model import EMPTY
-from benchmarks.server import fresh_database, program
+from benchmarks.loops import (
+    IDLE_S,
+    LOOP,
+    PATIENCE_S,
+    WARM_S,
+    begin_loop,
+    begin_others,
+    latencies,
+    measured,
+    percentiles,
+)
 
 ITEMS = int(os.environ.get("VIVERO_BENCH_TREE", "9990"))
 SECONDS = 15.0
@@ -33,23 +41,13 @@ CHANGES: dict[str, tuple[str, dict[str, Any]]] = {
 
 def run() -> tuple[dict[str, float], dict[str, str]]:
     """The duration and CPU time of a dry run, and what others' requests take meanwhile."""
-    return trio.run(_run)
-
-
-async def _run() -> tuple[dict[str, float], dict[str, str]]:
-    async with fresh_database() as (dsn, notes):
-        with program(dsn, {"loop.bpmn": LOOP, "empty.bpmn": EMPTY}) as (port, process):
-            figures = await _measure(dsn, port, process)
-    return figures, notes | {"items": f"{ITEMS:,}", "seconds": f"{SECONDS:.0f} of each change"}
+    return trio.run(measured, LOOP, _measure, {"items": f"{ITEMS:,}", "seconds": f"{SECONDS:.0f} of each change"})
 
 
 async def _measure(dsn: str, port: int, process: psutil.Process) -> dict[str, float]:
     figures: dict[str, float] = {}
     async with httpx.AsyncClient(base_url=f"http://127.0.0.1:{port}/v2", timeout=PATIENCE_S) as client:
-        create = {"processDefinitionId": "long-loop", "variables": {"items": list(range(ITEMS))}}
-        created = (await client.post("/process-instances", json=create)).raise_for_status().json()
-        await until_begun(dsn, ITEMS)
-        path = f"/process-instances/{created['processInstanceKey']}"
+        path = await begin_loop(client, dsn, ITEMS)
         others = await begin_others(port)
         await trio.sleep(WARM_S)
         phases = {"idle": (time.time(), time.time() + IDLE_S)}

@@ -14,7 +14,7 @@ import subprocess
 import sys
 import time
 from collections import deque
-from collections.abc import Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from pathlib import Path
 
 import httpx
@@ -49,14 +49,20 @@ Latency = tuple[float, float]
 
 def run() -> tuple[dict[str, float], dict[str, str]]:
     """How long the loop takes, what others' requests take meanwhile, and the server's memory."""
-    return trio.run(_run)
+    return trio.run(measured, LOOP, _measure, {"items": f"{ITEMS:,}", "others": f"{PER_SECOND:.0f} instances/s"})
 
 
-async def _run() -> tuple[dict[str, float], dict[str, str]]:
-    async with fresh_database() as (dsn, notes):
-        with program(dsn, {"loop.bpmn": LOOP, "empty.bpmn": EMPTY}) as (port, process):
-            figures = await _measure(dsn, port, process)
-    return figures, notes | {"items": f"{ITEMS:,}", "others": f"{PER_SECOND:.0f} instances/s"}
+async def measured(
+    model: bytes, measure: Callable[[str, int, psutil.Process], Awaitable[dict[str, float]]], notes: dict[str, str]
+) -> tuple[dict[str, float], dict[str, str]]:
+    """The figures of a program with a model, and with the empty process of the others; and notes.
+
+    `measure` gets the database's DSN, the program's port and the program.
+    """
+    async with fresh_database() as (dsn, of_database):
+        with program(dsn, {"model.bpmn": model, "empty.bpmn": EMPTY}) as (port, process):
+            figures = await measure(dsn, port, process)
+    return figures, of_database | notes
 
 
 async def _measure(dsn: str, port: int, process: psutil.Process) -> dict[str, float]:
@@ -85,13 +91,10 @@ async def _phases(dsn: str, port: int) -> tuple[float, float, float, float, floa
         idle = time.time()
         await trio.sleep(IDLE_S)
         begin = time.time()
-        create = {"processDefinitionId": "long-loop", "variables": {"items": list(range(ITEMS))}}
-        created = (await client.post("/process-instances", json=create)).raise_for_status().json()
-        await until_begun(dsn, ITEMS)
+        path = await begin_loop(client, dsn, ITEMS)
         begun = time.time()
         await trio.sleep(BETWEEN_S)
         cancel = time.time()
-        path = f"/process-instances/{created['processInstanceKey']}"
         if (answer := await client.post(f"{path}/cancellation", json={})).status_code != httpx.codes.GATEWAY_TIMEOUT:
             answer.raise_for_status()
         for _ in range(int(PATIENCE_S / WATCH_S)):  # a request is not waited for as long as a slow cancellation takes
@@ -101,6 +104,14 @@ async def _phases(dsn: str, port: int) -> tuple[float, float, float, float, floa
         cancelled = time.time()
         await trio.sleep(BETWEEN_S)
         return idle, begin, begun, cancel, cancelled
+
+
+async def begin_loop(client: httpx.AsyncClient, dsn: str, items: int) -> str:
+    """Begin a loop with so many items, and wait for its jobs. Returns the path of its instance."""
+    create = {"processDefinitionId": "long-loop", "variables": {"items": list(range(items))}}
+    created = (await client.post("/process-instances", json=create)).raise_for_status().json()
+    await until_begun(dsn, items)
+    return f"/process-instances/{created['processInstanceKey']}"
 
 
 async def until_begun(dsn: str, tasks: int) -> None:

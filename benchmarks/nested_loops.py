@@ -21,9 +21,7 @@ import psutil
 import trio
 
 from benchmarks.http_client import Channel, create_request
-from benchmarks.loops import BETWEEN_S, PATIENCE_S, WATCH_S, Latency, latencies, percentiles, until_begun
-from benchmarks.model import EMPTY
-from benchmarks.server import fresh_database, program
+from benchmarks.loops import BETWEEN_S, PATIENCE_S, WATCH_S, Latency, latencies, measured, percentiles, until_begun
 
 SIDE = int(os.environ.get("VIVERO_BENCH_SIDE", "200"))
 TASK = os.environ.get("VIVERO_BENCH_TASK", "user")
@@ -45,15 +43,9 @@ _PROCESS = """<definitions xmlns="http://www.omg.org/spec/BPMN/20100524/MODEL" t
 
 def run() -> tuple[dict[str, float], dict[str, str]]:
     """Measure the cancellations, and the requests of others beside the second one."""
-    return trio.run(_run)
-
-
-async def _run() -> tuple[dict[str, float], dict[str, str]]:
     model = _PROCESS.format(task=_TASKS[TASK].format(loop=_LOOP), loop=_LOOP).encode()
-    async with fresh_database() as (dsn, notes):
-        with program(dsn, {"nested.bpmn": model, "empty.bpmn": EMPTY}) as (port, process):
-            figures = await _measure(dsn, port, process)
-    return figures, notes | {"tasks": f"{SIDE * SIDE:,} ({TASK})", "others": f"{CLIENTS} clients"}
+    notes = {"tasks": f"{SIDE * SIDE:,} ({TASK})", "others": f"{CLIENTS} clients"}
+    return trio.run(measured, model, _measure, notes)
 
 
 async def _measure(dsn: str, port: int, process: psutil.Process) -> dict[str, float]:
