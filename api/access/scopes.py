@@ -129,10 +129,13 @@ async def require_processes(request: Request, services: Services, need: Permissi
     allowed = authorise(request.caller, need)
     if allowed is None:
         return
-    for key in sorted(keys):
-        found = await read_of(services, request.tenants, partial(_process_of, PROCESS_DEFINITIONS, key))
-        if found is not None and found not in allowed.ids:
-            raise denied(need)
+
+    async def query(connection: Connection, tenants: Tenants) -> list[str | None]:
+        return [await process_of(connection, PROCESS_DEFINITIONS, key, tenants) for key in sorted(keys)]
+
+    found = await read_of(services, request.tenants, query)
+    if not allowed.ids.issuperset(id for id in found if id is not None):
+        raise denied(need)
 
 
 async def require_decision(request: Request, services: Services, need: Permission, key: int) -> None:
