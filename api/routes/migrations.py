@@ -12,32 +12,27 @@ from vivero.api.http.decoding import Body, Int64, Key, Violations, as_key, check
 from vivero.api.http.request import Request
 from vivero.api.http.response import Response
 from vivero.api.routes import batch_operations
+from vivero.api.routes.element_pairs import ElementPair, pairs_of
 from vivero.api.services import Services
 from vivero.core.records.migrations import CalledMigration, MigrateInstance
 from vivero.engine.batch_operations.items import MigrationPlan
 from vivero.storage.search.candidates import INSTANCES_PATH
 from vivero.storage.work.batch_operations import MIGRATE_PROCESS_INSTANCE
 
-MAX_ID = 1000
 MAX_MAPPINGS = 10_000
 MAX_CALLED = 100
 """Definitions of called instances."""
 
 
-class MappingInstruction(Body, frozen=True):
-    source_element_id: str | None = None
-    target_element_id: str | None = None
-
-
 class CalledMigrationBody(Body, frozen=True):
     source_process_definition_key: Key | None = None
     target_process_definition_key: Key | None = None
-    mapping_instructions: tuple[MappingInstruction, ...] | None = None
+    mapping_instructions: tuple[ElementPair, ...] | None = None
 
 
 class MigrationPlanBody(Body, frozen=True):
     target_process_definition_key: Key | None = None
-    mapping_instructions: tuple[MappingInstruction, ...] | None = None
+    mapping_instructions: tuple[ElementPair, ...] | None = None
     called_instances: tuple[CalledMigrationBody, ...] | None = None
 
 
@@ -125,10 +120,4 @@ def _target(body: MigrationPlanBody | CalledMigrationBody, found: Violations) ->
 
 
 def _mappings(body: MigrationPlanBody | CalledMigrationBody, found: Violations) -> tuple[tuple[str, str], ...]:
-    given = body.mapping_instructions or ()
-    if not all(one.source_element_id and one.target_element_id for one in given):
-        found.add("[sourceElementId, targetElementId] are required in mappingInstructions")
-    for one in given:
-        found.longest("sourceElementId", one.source_element_id, MAX_ID)
-        found.longest("targetElementId", one.target_element_id, MAX_ID)
-    return tuple((one.source_element_id or "", one.target_element_id or "") for one in given)
+    return pairs_of(body.mapping_instructions or (), "mappingInstructions", found)

@@ -22,6 +22,7 @@ from vivero.api.http.decoding import (
 from vivero.api.http.request import Request
 from vivero.api.http.response import Response
 from vivero.api.routes import batch_operations
+from vivero.api.routes.element_pairs import MAX_ID, ElementPair, pairs_of
 from vivero.api.services import Services
 from vivero.core.modifications.plan import MAX_CHANGES
 from vivero.core.records.modifications import (
@@ -38,7 +39,6 @@ from vivero.engine.batch_operations.items import ModificationPlan
 from vivero.storage.search.candidates import INSTANCES_PATH
 from vivero.storage.work.batch_operations import MODIFY_PROCESS_INSTANCE
 
-MAX_ID = 1000
 MAX_MOVES = 1000
 """Move instructions of a batch."""
 CHOOSE = -1
@@ -86,14 +86,9 @@ class ModificationBody(Body, frozen=True):
     operation_reference: Int64 | None = None
 
 
-class BatchMoveBody(Body, frozen=True):
-    source_element_id: str | None = None
-    target_element_id: str | None = None
-
-
 class BatchModificationBody(Body, frozen=True):
     filter: dict[str, Any] | None = None
-    move_instructions: tuple[BatchMoveBody, ...] | None = None
+    move_instructions: tuple[ElementPair, ...] | None = None
     operation_reference: Int64 | None = None
 
 
@@ -120,18 +115,13 @@ async def modify_by_filter(request: Request, services: Services) -> Response:
     )
 
 
-def _plan_of(given: Sequence[BatchMoveBody], found: Violations) -> ModificationPlan:
+def _plan_of(given: Sequence[ElementPair], found: Violations) -> ModificationPlan:
     """The moves of a batch. Raises Problem 400."""
     if not given:
         found.add("No moveInstructions provided")
     if len(given) > MAX_MOVES:
         found.add(f"The provided moveInstructions are {len(given)} but must not be more than {MAX_MOVES}")
-    moves = tuple((one.source_element_id or "", one.target_element_id or "") for one in given)
-    if not all(source and target for source, target in moves):
-        found.add("[sourceElementId, targetElementId] are required in moveInstructions")
-    for source, target in moves:
-        found.longest("sourceElementId", source, MAX_ID)
-        found.longest("targetElementId", target, MAX_ID)
+    moves = pairs_of(given, "moveInstructions", found)
     sources = Counter(source for source, _ in moves if source)
     for id in (id for id, count in sources.items() if count > 1):
         found.add(f"The sourceElementId '{id}' is in several moveInstructions")
