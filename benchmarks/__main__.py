@@ -82,4 +82,4 @@ def _measure(name: str, before: report.Figures | None, *arguments: object) -> bo
 
 
 if __name__ == "__main__":
-    sys.exit(", ".join(main()))
+    sys.exit(", ".join(main()) or None)

@@ -3,6 +3,7 @@
 import importlib
 import inspect
 import json
+import runpy
 import sys
 from types import SimpleNamespace
 
@@ -39,6 +40,18 @@ def test_benchmarks_print_a_line_of_json_each_and_one_that_fails_stops_no_other(
     found = [json.loads(line) for line in said.out.splitlines()]
     assert [(line["benchmark"], line["figures"]) for line in found] == [("first", {"per_s": 2}), ("last", {"per_s": 3})]
     assert "RuntimeError: the machine is too busy" in said.err
+
+
+@pytest.mark.parametrize(("run", "code"), [(lambda: ({"per_s": 2.0}, {}), None), (_breaks, "feel")])
+@pytest.mark.usefixtures("capsys")
+def test_the_exit_code_tells_whether_a_benchmark_failed(benchmarks, monkeypatch, run, code):
+    """No text is no failure: `sys.exit` with an empty one ends with code 1."""
+    benchmarks(feel=run)
+    monkeypatch.setattr(sys, "argv", ["benchmarks", "feel"])
+    monkeypatch.delitem(sys.modules, "benchmarks.__main__")
+    with pytest.raises(SystemExit) as ended:
+        runpy.run_module("benchmarks", run_name="__main__")
+    assert ended.value.code == code
 
 
 def test_benchmarks_are_compared_with_an_earlier_run(benchmarks, tmp_path, capsys):
