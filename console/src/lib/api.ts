@@ -135,24 +135,3 @@ export async function ifAllowed<T>(asked: Promise<T>): Promise<T | null> {
 /** Search: a page of `resource`, such as `process-instances`. Raises Problem. */
 export const search = async <T>(resource: string, body: SearchRequest, abort?: AbortSignal): Promise<Page<T>> =>
   (await send<Page<T>>({ method: 'POST', path: `/v2/${resource}/search`, body }, abort)).body;
-
-/** All items that match, in pages, up to `most`. Raises Problem. */
-export async function searchAll<T>(
-  resource: string,
-  body: SearchRequest,
-  most: number,
-  abort?: AbortSignal,
-): Promise<T[]> {
-  const items: T[] = [];
-  let after: string | null = null;
-  do {
-    const page: Page<T> = await search<T>(
-      resource,
-      { ...body, page: { limit: Math.min(1000, most), ...(after && { after }) } },
-      abort,
-    );
-    items.push(...page.items);
-    after = page.items.length === Math.min(1000, most) ? page.page.endCursor : null;
-  } while (after && items.length < most);
-  return items;
-}
