@@ -107,7 +107,7 @@ class Hub:
             yield BYE
 
     def _quiet_ms(self) -> int:
-        """How long no partition has moved: 0 if none has since this node started, as others may have moved them."""
+        """The time since a partition moved: 0 if none has since this node started, as others may have moved them."""
         return 0 if self._moved_at is None else int((trio.current_time() - self._moved_at) * 1000)
 
     async def _heard(self, changed: trio.Event) -> bool:

@@ -110,7 +110,7 @@ function detailOf(event: LogEvent): string {
   return text(event.errorMessage ?? event.message ?? '');
 }
 
-/** What a modification activated and terminated. */
+/** The elements that a modification activated and terminated. */
 function modifiedOf({ activated, terminated }: LogEvent, view: View, name: (id: string) => string): string {
   const begun = ((activated ?? []) as string[]).map((id) => `+ ${name(id)}`);
   const gone = ((terminated ?? []) as unknown[]).map(

@@ -11,7 +11,7 @@ export type Request = { method: Method; path: string; body?: unknown; ifMatch?: 
 /** An answer with the position of its command in the log (null for reads) and its duration. */
 export type Answer<T> = { body: T; position: string | null; ms: number };
 
-/** What is wrong at an element; null: with the whole. */
+/** A fault at an element; null: of the whole. */
 export type ElementProblem = { elementId: string | null; message: string };
 
 /** A problem: the server's, or `status` 0 when the server cannot be reached. */

@@ -34,7 +34,7 @@ export function allOf(what: What, total: string): string {
   return total === '1' ? t(one) : t(many, { n: total });
 }
 
-/** What a command of the program does with all instances that match, and its path. */
+/** The command of the program for all instances that match, and its path. */
 const toAll =
   (name: string, path: string) =>
   (filter: Filter): Command => ({

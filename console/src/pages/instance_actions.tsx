@@ -1,4 +1,4 @@
-// What one can do with a whole instance: cancel it, suspend it, set variables, retry its incidents.
+// The actions on a whole instance: cancel it, suspend it, set variables, retry its incidents.
 import { useSignal } from '@preact/signals';
 import { get, search } from '../lib/api.ts';
 import { argument } from '../lib/commands.ts';

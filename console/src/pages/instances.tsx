@@ -176,7 +176,7 @@ function Filters({ definitions }: { definitions: Definition[] }) {
 
 const dialog = async (): Promise<ComponentType<BatchDialogProps>> => (await import('./batch_dialogs.tsx')).BatchDialog;
 
-/** What one can do with all instances in a state; the first one is the usual one. */
+/** The actions on all instances in a state; the first one is the usual one. */
 const OFFERED: Record<string, readonly What[]> = {
   active: ['suspend', 'cancel'],
   incidents: ['retry', 'suspend', 'cancel'],

@@ -4,7 +4,7 @@ import type { Job } from '../lib/shapes.ts';
 import { State } from '../parts/state.tsx';
 import { KeyText } from '../parts/time.tsx';
 
-/** What a job waits for, in words. `held`: its instance is suspended. */
+/** The reason why a job waits, in words. `held`: its instance is suspended. */
 function waiting(job: Job, held: boolean): string | null {
   if (held && !job.endTime) return t('job.held');
   if (job.state === 'FAILED' && job.retries === 0) return null;

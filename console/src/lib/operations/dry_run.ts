@@ -28,7 +28,7 @@ export type DryRun = {
   problems: ElementProblem[];
 };
 
-/** What a command would do. Nothing is changed. Raises Problem. */
+/** The effects that a command would have. Nothing is changed. Raises Problem. */
 const dryRunOf = async ({ path, body }: Command): Promise<DryRun> =>
   (await send<DryRun>({ method: 'POST', path: `${path}?dryRun=true`, body })).body;
 

@@ -6,7 +6,7 @@ import { tokensAt } from '../counts.ts';
 import { variablesOf } from '../json.ts';
 import type { ElementInstance, Page, Statistics } from '../shapes.ts';
 
-/** What ends: all instances of an element, or only the one with a key. */
+/** The tokens that leave: those of all instances of an element, or only of the one with a key. */
 export type Source = { id: string; key: string | null };
 /** `ancestor`: the key of a scope, or '' if the server chooses. `variables`: JSON text. `scope`: the id of where they are set, or '' for the instance. */
 export type Change = {
@@ -122,7 +122,7 @@ export function modificationOf(key: string, changes: readonly Change[]): Command
 export const invalidOf = (changes: readonly Change[]): string | null =>
   changes.map((one) => variablesOf(one.variables.value).problem).find((problem) => problem !== null) ?? null;
 
-/** What the changes do at each element. `wrong`: the elements with problems. */
+/** The effect of the changes at each element. `wrong`: the elements with problems. */
 export function plannedOf(
   changes: readonly Change[],
   statistics: readonly Statistics[],

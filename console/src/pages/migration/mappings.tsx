@@ -16,7 +16,7 @@ export type MappingsProps = {
   elements: readonly Suggested[];
   live: ReadonlyMap<string, number>;
   targetOf: (id: string) => string | null;
-  /** What people have chosen themselves: source → target, or null for none. */
+  /** The choices of people: source → target, or null for none. */
   edits: Signal<ReadonlyMap<string, string | null>>;
   picked: Signal<string | null>;
   targets: readonly FlowNode[];

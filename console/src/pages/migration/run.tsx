@@ -1,4 +1,4 @@
-// What a migration would do, and the act: for one instance, or for all that a filter selects as a batch operation.
+// The preview of a migration, and the act: for one instance, or for all that a filter selects as a batch operation.
 import type { Signal } from '@preact/signals';
 import { type ElementProblem, search } from '../../lib/api.ts';
 import { BATCH_OF } from '../../lib/batches.ts';

@@ -21,7 +21,7 @@ function sentence({ source, target }: Change, name: Named): string {
 
 type MoreProps = { instance: string; change: Change; node: FlowNode; name: Named; open: boolean };
 
-/** What few changes need: variables, and one of several scopes. */
+/** The settings that few changes need: variables, and one of several scopes. */
 function More({ instance, change, node, name, open }: MoreProps) {
   const { scopes } = node;
   const live = useResource(

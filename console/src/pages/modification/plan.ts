@@ -11,7 +11,7 @@ export type Plan = {
   changes: Signal<readonly Change[]>;
   /** The source whose target is to be chosen next. */
   aiming: Signal<Source | null>;
-  /** What the server found wrong, until something changes. */
+  /** The problems that the server found, until something changes. */
   problems: Signal<readonly ElementProblem[]>;
 };
 

@@ -1,4 +1,4 @@
-// What the server says that a command would do: asked for on demand, and forgotten when the command is another one.
+// The server's answer to what a command would do: asked for on demand, and forgotten when the command is another one.
 import { useSignal } from '@preact/signals';
 import type { Problem } from '../../lib/api.ts';
 import type { Command } from '../../lib/commands.ts';
