@@ -146,7 +146,8 @@ class State:
         """Set a field that a `Migration` saves. The row itself is not saved for it: there may be many thousands, whose
         images would take most of the time of a migration.
         """
-        self.renames.append((row, field, getattr(row, field)))
+        if row not in self.images:  # an image has the former value already
+            self.renames.append((row, field, getattr(row, field)))
         setattr(row, field, value)
 
     def link(self, where: dict[Any, Any], key: Any, value: Any) -> None:

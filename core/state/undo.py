@@ -12,7 +12,7 @@ def undo(state: State) -> None:
     """Restore the state before the current command, including the next key."""
     _restore_links(state)
     _restore_rows(state)
-    for row, field, before in reversed(state.renames):  # an image may have been taken between two of them
+    for row, field, before in reversed(state.renames):  # an image may have been taken after one
         setattr(row, field, before)
     for part, before in state.row_counts.items():
         part.rows = before
