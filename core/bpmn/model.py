@@ -6,6 +6,7 @@ elements behave; `core` does. Only the parser (`core.bpmn.parser`) builds models
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from collections.abc import Mapping as MappingOf
 from dataclasses import dataclass, field
 from typing import Any
@@ -206,6 +207,11 @@ def parts_of(event: EventDefinition | None) -> tuple[SingleEvent, ...]:
     if event is None:
         return ()
     return event.parts if isinstance(event, MultipleEvent) else (event,)
+
+
+def link_targets(event: EventDefinition | None) -> Iterator[NodeId]:
+    """The catching link events at which a throwing event continues."""
+    return (part.target for part in parts_of(event) if isinstance(part, LinkEvent) and part.target is not None)
 
 
 @dataclass(frozen=True, slots=True)

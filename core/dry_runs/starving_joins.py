@@ -10,7 +10,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping
 from typing import NamedTuple
 
-from vivero.core.bpmn.model import FlowId, Node, NodeId, Process
+from vivero.core.bpmn.model import FlowId, Node, NodeId, Process, link_targets
 from vivero.core.state.instance_tree import TERMINATING, Element, Instance
 from vivero.core.state.subtrees import descendants
 from vivero.core.view import View
@@ -46,9 +46,12 @@ class _Graph:
     def __init__(self, process: Process) -> None:
         self._process = process
         self._joins = defaultdict[NodeId | None, list[Node]](list)
+        self._throws = defaultdict[NodeId, list[NodeId]](list)  # by the catching link event
         for node in process.nodes.values():
             if node.type == "PARALLEL_GATEWAY" and len(node.incoming) > 1:
                 self._joins[node.scope].append(node)
+            for target in link_targets(node.event):
+                self._throws[target].append(node.id)
         self._sources: dict[FlowId, frozenset[str]] = {}
 
     def starving_in(self, scope: Element) -> Iterator[StarvingJoin]:
@@ -79,9 +82,4 @@ class _Graph:
 
     def _before(self, node: Node) -> Iterable[NodeId]:
         """Nodes from which a token comes without a flow: the host of a boundary event, the throws of a link."""
-        if node.host is not None:
-            return (node.host,)
-        if node.incoming or node.type != "INTERMEDIATE_CATCH_EVENT":
-            return ()
-        throws = (one for one in self._process.nodes.values() if one.type == "INTERMEDIATE_THROW_EVENT")
-        return [one.id for one in throws if one.scope == node.scope and not one.outgoing]
+        return self._throws.get(node.id, ()) if node.host is None else (node.host,)

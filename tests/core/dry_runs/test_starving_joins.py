@@ -3,6 +3,7 @@
 import pytest
 
 from tests.core.engine import Engine
+from tests.core.event_models import catch, link, throw
 from tests.core.models import end, par, process, start, sub, task, xor
 from tests.core.modification_models import FORKED, command
 from vivero.core.dry_runs.starving_joins import starving_joins
@@ -24,6 +25,24 @@ INSIDE = process(
     end(),
     "start > s > end",
 )
+LINKED = process(
+    start(),
+    par("f"),
+    task("a"),
+    throw("to-j", link("J")),
+    catch("from-a", link("J")),
+    task("b"),
+    task("c"),
+    throw("to-end", link("E")),
+    catch("from-c", link("E")),
+    par("j"),
+    end(),
+    "start > f > a > to-j",
+    "from-a > j > end",
+    "f > b > j",
+    "f > c > to-end",
+    "from-c > end",
+)
 
 
 def starving(engine, key):
@@ -43,6 +62,9 @@ def starving(engine, key):
         (AROUND, ("again", "-a"), []),
         (AROUND, ("-b",), [("p", "j", ("b-j",))]),
         (INSIDE, ("-b",), [("s", "j", ("b-j",))]),
+        (LINKED, ("-b",), [("p", "j", ("b-j",))]),
+        (LINKED, ("-a",), [("p", "j", ("from-a-j",))]),
+        (LINKED, ("to-j", "-a"), []),
     ],
 )
 def test_a_join_starves_when_a_token_can_come_and_others_cannot(model, instructions, expected):
