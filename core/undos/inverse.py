@@ -62,8 +62,9 @@ class NotExact(Exception):
 
 def operation_of(events: Sequence[Event], key: int) -> Operation | None:
     """The operation on the process instance of which these are all events; None: it was another command."""
-    found = next((OPERATIONS[type(event)] for event in events[:1] if type(event) in OPERATIONS), None)
-    return found if found is not None and getattr(events[0], "key", None) == key else None
+    if not events or getattr(events[0], "key", None) != key:
+        return None
+    return OPERATIONS.get(type(events[0]))
 
 
 OPERATIONS: dict[type[Event], Operation] = {
