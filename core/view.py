@@ -8,7 +8,7 @@ from vivero.core.bpmn.model import JobDefinition, Node, Process
 from vivero.core.dmn import Decisions
 from vivero.core.expressions.budget import StageBudget
 from vivero.core.expressions.evaluation import Expressions
-from vivero.core.needs import NO_LEASES, Need, NeedKind, NotLoaded
+from vivero.core.needs import NO_LEASES, Lease, Need, NeedKind, NotLoaded
 from vivero.core.partitions.keys import partition_of
 from vivero.core.partitions.tenants import covers
 from vivero.core.records.user_tasks import NO_LISTENERS, GlobalListeners
@@ -105,6 +105,12 @@ class View:
                 return False
             self.tenant = tenant
         return True
+
+    def lease(self, job: int) -> Lease | None:
+        """The last lease of a job. Raises NotLoaded."""
+        if job not in self.leases:
+            raise NotLoaded(Need(NeedKind.LEASE, job))
+        return self.leases[job]
 
     def token_of(self, job: int) -> str | None:
         """The token of the last lease of a job."""

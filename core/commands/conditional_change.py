@@ -12,7 +12,7 @@ from typing import Any
 import msgspec
 
 from vivero.core.commands.subjects import ROWS, element_of
-from vivero.core.needs import Need, NeedKind, Needs, NotLoaded
+from vivero.core.needs import Need, NeedKind, Needs
 from vivero.core.records.base import Command
 from vivero.core.records.codec import decode_command, encode_command
 from vivero.core.records.conditional_changes import ChangeIfMatch
@@ -81,9 +81,7 @@ def _check(tree: InstanceTree, versions: tuple[int, ...], view: View) -> None:
 def _check_untaken(command: ChangeIfMatch, view: View) -> None:
     """A lease changes no version, because activation changes it beside the log."""
     for job in command.untaken:
-        if job not in view.leases:
-            raise NotLoaded(Need(NeedKind.LEASE, job))
-        if view.leases[job] is not None:
+        if view.lease(job) is not None:
             text = f"Expected to change process instance with key '{command.key}', but a worker has got job '{job}'"
             raise Reject(RejectionCode.INVALID_STATE, text)
 

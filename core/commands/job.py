@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from vivero.core.commands import business_ids, job_results
 from vivero.core.events import error
-from vivero.core.needs import Need, NeedKind, Needs, NotLoaded
+from vivero.core.needs import Need, NeedKind, Needs
 from vivero.core.records.ad_hoc import AdHocResult
 from vivero.core.records.effects import (
     Effects,
@@ -209,6 +209,4 @@ def _waits_for_backoff(job: Job, view: View) -> bool:
     """
     if job.state != "FAILED" or job.available_at is None or job.available_at <= view.now:
         return False
-    if job.key not in view.leases:
-        raise NotLoaded(Need(NeedKind.LEASE, job.key))
-    return view.leases[job.key] is None
+    return view.lease(job.key) is None

@@ -450,7 +450,7 @@ CORE_EVENTS: tuple[Mutant, ...] = (
         "jobs: the clock alone says whether a backoff is over",
         "tests/core/commands/test_jobs.py::test_a_job_that_was_given_out_after_its_backoff_is_reported_on_though_the_clock_was_set_back",
         "core/commands/job.py",
-        ("    return view.leases[job.key] is None\n", "    return True\n"),
+        ("    return view.lease(job.key) is None\n", "    return True\n"),
     ),
     mutant(
         "messages: a boundary event's key sees what its host maps",
