@@ -90,7 +90,9 @@ def _check_ids(command: ModifyInstance, nodes: Mapping[str, Node], problems: Pro
         if one.element_id is not None and one.element_id not in nodes:
             problems.add_to("terminate", f"with an element that could not be found: '{one.element_id}'", one.element_id)
     for id in (move.source_id for move in command.move if move.source_id is not None):
-        if nodes[id].scope is None if id in nodes else not command.skip_absent:
+        if id not in nodes and command.skip_absent:
+            continue
+        if id not in nodes or nodes[id].scope is None:
             problems.add_to("move", f"with a source element that could not be found: '{id}'", id)
 
 
