@@ -11,9 +11,10 @@ from collections.abc import Mapping
 from vivero.api.http.response import PROBLEM_JSON, Header, Response, encode, position_header
 from vivero.api.http1.problems import RETRY_AFTER
 from vivero.core.commands.conditional_change import change_of
+from vivero.core.dry_runs.report import reported
 from vivero.core.records.base import Command
 from vivero.core.records.conditional_changes import ChangeIfMatch
-from vivero.core.records.effects import Rejection, RejectionCode, Violation
+from vivero.core.records.effects import Rejection, RejectionCode
 from vivero.engine.compute.problems import Busy, NotComputed
 from vivero.engine.outcomes.admission import (
     Draining,
@@ -140,12 +141,7 @@ def _all_problems(rejection: Rejection) -> dict[str, object]:
     """`detail` names the first problem only, as in Camunda."""
     if not rejection.violations:
         return {}
-    return {"problems": [_violation(one) for one in rejection.violations]}
-
-
-def _violation(one: Violation) -> dict[str, str | None]:
-    of_instance = {} if one.instance is None else {"processInstanceKey": str(one.instance)}
-    return {"elementId": one.element, "message": one.message, **of_instance}
+    return {"problems": [reported(one) for one in rejection.violations]}
 
 
 def not_computed(error: NotComputed) -> Problem:

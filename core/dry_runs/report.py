@@ -87,7 +87,8 @@ class ReportedProblem(_Document, frozen=True):
     process_instance_key: str | msgspec.UnsetType = msgspec.UNSET
 
 
-def _reported(one: Violation) -> ReportedProblem:
+def reported(one: Violation) -> ReportedProblem:
+    """The problem as clients see it."""
     instance = msgspec.UNSET if one.instance is None else str(one.instance)
     return ReportedProblem(one.element, one.message, instance)
 
@@ -121,7 +122,7 @@ def report_of(
 
 def refused(version: int, state: str, rejection: Rejection) -> DryRunReport:
     """The report of a command that would be refused, with all problems."""
-    problems = [_reported(one) for one in rejection.violations]
+    problems = [reported(one) for one in rejection.violations]
     return DryRunReport(
         version, state, [], 0, _effects({}, {}, ()), problems or [ReportedProblem(None, rejection.reason)]
     )
