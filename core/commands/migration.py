@@ -218,7 +218,7 @@ def move_subscription(command: MoveSubscription, view: View) -> Effects:
     channel = view.channel(command.tenant, command.correlation_key)
     subscription = channel.subscriptions.get(command.key)
     if subscription is not None:
-        if command.process_id != subscription.process_id:  # what the former process has had is not for the new one
+        if command.process_id != subscription.process_id:  # the new one gets nothing that the former one has had
             channel.require_all(subscription.name, command.process_id)
         place = command.key, command.tenant, command.correlation_key
         yield ChannelSubscriptionMoved(*place, command.process_id, command.interrupting)

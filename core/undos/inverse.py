@@ -1,7 +1,7 @@
 """The inverse of an operation, from its events. It is exact: what is alive is as before, under the same keys.
 
-Whatever it cannot restore makes it refuse: jobs, timers and subscriptions that are closed, variables, elements that
-have ended. What an operation began ends as terminated, and stays in the history.
+It refuses if there is something that it cannot restore: jobs, timers and subscriptions that are closed, variables,
+elements that have ended. Everything that an operation began ends as terminated, and stays in the history.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ class Undo(NamedTuple):
 
 
 class Surroundings(NamedTuple):
-    """What the tree has beside the events of the operation."""
+    """The state of the tree beside the events of the operation."""
 
     live: frozenset[int]
     """The process instances that have not ended, except those in loops that are loaded in pages."""
