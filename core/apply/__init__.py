@@ -14,7 +14,6 @@ from typing import Any
 
 from vivero.core.apply import (
     ad_hoc,
-    business_ids,
     catalogue,
     compensations,
     complex_gateways,
@@ -137,7 +136,7 @@ from vivero.core.state.state import State
 APPLY: dict[type[Event], Callable[[State, Any], Row]] = {
     InstanceCreated: elements.instance_created,
     InstanceModified: elements.instance_modified,
-    BusinessIdAssigned: business_ids.business_id_assigned,
+    BusinessIdAssigned: elements.business_id_assigned,
     ElementActivating: elements.element_activating,
     ElementActivated: elements.element_activated,
     ElementCompleting: elements.element_completing,

@@ -5,6 +5,7 @@ from __future__ import annotations
 import msgspec
 
 from vivero.core.apply.suspensions import end_suspension
+from vivero.core.records.business_ids import BusinessIdAssigned
 from vivero.core.records.instances import (
     ElementActivated,
     ElementActivating,
@@ -91,6 +92,13 @@ def instance_modified(state: State, event: InstanceModified) -> Element:
     """It is for the history: other events have the effects."""
     instance = state.elements[event.key]
     state.edit(instance)
+    return instance
+
+
+def business_id_assigned(state: State, event: BusinessIdAssigned) -> Instance:
+    instance = state.instance(event.key)
+    state.edit(instance)
+    instance.business_id = event.business_id
     return instance
 
 

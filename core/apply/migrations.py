@@ -38,8 +38,7 @@ CHARACTERS_OF_ELEMENT = 200
 
 
 def instance_migrated(state: State, event: InstanceMigrated) -> Migration:
-    instance = state.elements[event.key]
-    assert isinstance(instance, Instance), f"{event.key} is no process instance"
+    instance = state.instance(event.key)
     row = Migration(event.key, instance, instance.definition_key, list(of_instance(instance)))
     if instance.tree in state.dirty:
         _keep_ended(state, instance)

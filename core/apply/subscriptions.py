@@ -8,7 +8,7 @@ from vivero.core.records.messages import (
     SubscriptionOpened,
     SubscriptionTriggered,
 )
-from vivero.core.state.instance_tree import SUBSCRIPTION_WEIGHT, Instance, Subscription
+from vivero.core.state.instance_tree import SUBSCRIPTION_WEIGHT, Subscription
 from vivero.core.state.message_channels import Correlation
 from vivero.core.state.state import State
 from vivero.core.state.subscription_index import index_of
@@ -74,8 +74,7 @@ def subscription_closed(state: State, event: SubscriptionClosed) -> Subscription
 
 
 def message_received(state: State, event: MessageReceived) -> Correlation:
-    instance = state.elements[event.instance]
-    assert isinstance(instance, Instance), f"{event.instance} is no process instance"
+    instance = state.instance(event.instance)
     correlation = Correlation(
         event.key,
         event.message,

@@ -46,7 +46,6 @@ def _defer(state: State, instance: Instance) -> None:
 
 
 def _instance(state: State, key: int) -> Instance:
-    instance = state.elements[key]
-    assert isinstance(instance, Instance), "only process instances are suspended"
+    instance = state.instance(key)
     state.edit(instance)
     return instance

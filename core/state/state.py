@@ -20,6 +20,7 @@ from vivero.core.state.instance_tree import (
     MISSING,
     Element,
     Incident,
+    Instance,
     InstanceTree,
     Job,
     Part,
@@ -128,6 +129,12 @@ class State:
         key = self.next_key
         self.next_key = key + 1
         return key
+
+    def instance(self, key: int) -> Instance:
+        """A process instance that is in memory, as events name it."""
+        instance = self.elements[key]
+        assert isinstance(instance, Instance), f"{key} is no process instance"
+        return instance
 
     # -- changes of rows, by appliers only
 
