@@ -12,9 +12,9 @@ import type { Definition, Instance } from '../../lib/shapes.ts';
 import { ActionDialog } from '../../parts/action.tsx';
 import { Opening } from '../../parts/opening.tsx';
 import { ProblemBox } from '../../parts/problem.tsx';
-import { Problems } from '../modification/changes.tsx';
 import { useAsked } from '../operations/asked.ts';
 import { Preview } from '../operations/preview.tsx';
+import { Problems } from '../operations/problems.tsx';
 import type { Subject } from './wizard.tsx';
 
 type RunProps = {

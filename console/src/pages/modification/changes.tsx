@@ -8,6 +8,7 @@ import { type Change, liveInstances } from '../../lib/operations/modification.ts
 import { useResource } from '../../lib/resource.ts';
 import { when } from '../../lib/time.ts';
 import { JsonArea } from '../../parts/json_area.tsx';
+import { Problems } from '../operations/problems.tsx';
 import { type Plan, unstage } from './plan.ts';
 
 const MOST_SCOPES = 100;
@@ -78,14 +79,6 @@ function More({ instance, change, node, name, open }: MoreProps) {
       </label>
     </details>
   );
-}
-
-export function Problems({ of }: { of: readonly ElementProblem[] }) {
-  return of.map(({ elementId, message }) => (
-    <p key={`${elementId}${message}`} class="invalid" role="alert">
-      {message}
-    </p>
-  ));
 }
 
 /** The changes in words. */
