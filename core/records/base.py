@@ -55,8 +55,8 @@ class Command(msgspec.Struct, frozen=True, omit_defaults=True, gc=False):
     ever, and no worker gets a job again whose result is rejected each time. Its needs consist of keys alone, so that
     they can always be loaded."""
     prompt: ClassVar[bool] = False
-    """A follow-up that runs even if the quantum is used up. Otherwise the tree could continue, and throw what it waits
-    for, before its message channel knows of the wait. It takes little time."""
+    """A follow-up that runs even if the quantum is used up. Otherwise the tree could continue, and throw a message or
+    wait again, before its message channel knows that it waits, or that a message comes back. It takes little time."""
     while_suspended: ClassVar[WhileSuspended | None] = None
     """Its fate while its process instance is suspended; None: its key is not that of a part of an instance.
     A command whose home is `homes.of_key` must say it."""

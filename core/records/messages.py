@@ -139,6 +139,7 @@ class RejectCorrelation(Command, frozen=True):
     intent: ClassVar[str] = "MESSAGE_SUBSCRIPTION:REJECT"
     home = homes.of_offer
     sent_by = Sender.TREE
+    prompt = True
 
     key: int
     tenant: str

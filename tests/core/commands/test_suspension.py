@@ -21,7 +21,7 @@ from vivero.core.partitions import homes
 from vivero.core.records.effects import RejectionCode
 from vivero.core.records.instances import CreateInstance, InstanceCreated, ResolveIncident, SetVariables
 from vivero.core.records.jobs import CompleteJob, FailJob, ThrowJobError, UpdateJob, WithholdJob
-from vivero.core.records.messages import CorrelateMessage
+from vivero.core.records.messages import CorrelateMessage, PublishMessage
 from vivero.core.records.suspensions import ResumeInstance, SuspendInstance
 from vivero.core.records.timers import FireTimer, MoveTimer, TriggerTimer
 from vivero.core.records.user_tasks import AssignUserTask, ClaimUserTask, CompleteUserTask, UpdateUserTask
@@ -302,6 +302,23 @@ def test_a_message_whose_time_is_over_is_lost_and_the_next_one_comes(cut):
     assert cut.elements == ["p", "receive"]
     cut.publish("hello", "a")
     assert cut.state_of(key) == "COMPLETED"
+
+
+@pytest.mark.parametrize("steps", range(4))
+def test_a_resumption_while_a_message_goes_back_loses_no_later_one(steps):
+    """The resumption comes after so many commands that follow from the message."""
+    engine = Engine(LIMITS["quanta"])
+    engine.deploy(RECEIVING)
+    key = engine.start(k="a")
+    suspend(engine, key)
+    on_the_way = deque([(PublishMessage("hello", "a"), "<default>", None)])
+    for _ in range(steps):
+        if on_the_way:
+            step(engine, on_the_way)
+    on_the_way.appendleft((ResumeInstance(key), "<default>", None))
+    drain(engine, on_the_way)
+    engine.publish("hello", "a")
+    assert engine.state_of(key) == "COMPLETED"
 
 
 def test_a_correlation_is_refused_at_once(cut):

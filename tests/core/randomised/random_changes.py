@@ -14,12 +14,12 @@ LATE = 0.2
 class Changing:
     """Changes an instance between two quanta, sometimes. `counts`: accepted, and reasons of refusals.
 
-    `command_of(random, instance, engine)` makes the change, or None; `event` is the type of the event of each change.
+    `command_of(random, instance, engine)` makes the change, or None; `events` are the types of the events of changes.
     """
 
-    def __init__(self, random, counts, command_of, event, often=0.2) -> None:
+    def __init__(self, random, counts, command_of, *events, often=0.2) -> None:
         self.random, self.counts, self.often = random, counts, often
-        self.command_of, self.event = command_of, event
+        self.command_of, self.events = command_of, events
         self.sent: Any = None
         self.known: list[Command] = []
 
@@ -43,12 +43,15 @@ class Changing:
         logged = engine.memory.log[-1]
         if not isinstance(logged.command, type(self.sent)):
             return
+        attempt = getattr(logged.command, "attempt", None)
         handled = logged.handled[0]
         if handled.rejection is not None:
             assert handled.events == [], "a refused change changes nothing"
             self.counts[reason_of(handled.rejection)] += 1
-        elif any(type(event) is self.event for event in handled.events):
-            self.counts["accepted" if logged.command.attempt == 0 else "accepted later"] += 1
+        elif any(isinstance(event, self.events) for event in handled.events):
+            self.counts["accepted later" if attempt else "accepted"] += 1
+        elif attempt is None:
+            self.counts["no change"] += 1
         else:
             self.counts["put off"] += 1
             return

@@ -16,9 +16,11 @@ from vivero.core.records.instances import CancelInstance, CreateInstance, Resolv
 from vivero.core.records.jobs import CompleteJob, FailJob, ThrowJobError, UpdateJob
 from vivero.core.records.messages import PublishMessage
 from vivero.core.records.signals import BroadcastSignal
+from vivero.core.records.suspensions import AWAIT_MESSAGE, ResumeInstance
 from vivero.core.records.timers import FireTimer
 from vivero.core.records.user_tasks import CompleteUserTask
 from vivero.core.replay import replay
+from vivero.core.shared.suspended_work import is_stopped
 from vivero.core.state.instance_tree import ACTIVATED, MISSING, TERMINATING, Instance
 from vivero.core.state.state import State
 
@@ -33,6 +35,8 @@ EVENTS_OF_A_ROW = 10
 """A row of the log counts like so many: some models go round without an event."""
 COST_OF_A_LATE_ONE = 100
 """Of a command that was pending when all was cancelled."""
+RESUMED = 0.7
+"""The chance that what is suspended in the end is resumed before it is cancelled."""
 MOST_SECONDS = 20
 """Of processor time, for one run: only a command that never ends takes so long."""
 
@@ -66,6 +70,8 @@ def play(random, size, limits, steps=20, keeps_rows=True, meanwhile=lambda engin
             engine.memory.now += 10
             run.command(_next(random, engine))
             meanwhile(engine)
+        if random.random() < RESUMED:
+            run.resume()
     except Spins:
         run.spins = True
     run.cancel()
@@ -99,6 +105,13 @@ class Run:
                 bug = handled.rejection is not None and handled.rejection.code is RejectionCode.PROCESSING_ERROR
                 assert not bug, handled.rejection
         check(self.engine)
+
+    def resume(self):
+        """Resume what is suspended: all that has waited is done."""
+        self.between = lambda engine: ()
+        for element in list(self.engine.state.elements.values()):
+            if isinstance(element, Instance) and element.suspended_at is not None:
+                self.command(ResumeInstance(element.key))
 
     def cancel(self):
         """End everything, even what spins: pending commands then come too late and do next to nothing."""
@@ -200,22 +213,32 @@ def check(engine):
     for row in (*state.jobs.values(), *state.incidents.values(), *state.timers.values(), *state.subscriptions.values()):
         assert row.element is None or row.element.key in state.elements, row
     told = {key for channel in state.channels.values() for key in channel.subscriptions}
-    assert told == {one.key for one in state.subscriptions.values() if one.kind == "MESSAGE"}, "channels know who waits"
+    waits = {one.key for one in state.subscriptions.values() if one.kind == "MESSAGE"}
+    assert told == waits - _off_channel(state), "channels know who waits"
+
+
+def _off_channel(state):
+    """The subscriptions that have given a message back, and that await others when their instance is resumed."""
+    instances = (element for element in state.elements.values() if isinstance(element, Instance))
+    return {key for one in instances for _, stage, key in one.suspended_work if stage == AWAIT_MESSAGE}
 
 
 def _check_element(element, engine):
-    """It rests: it is active, or an incident or a listener says why it is not; and it counts what is in it."""
-    name = element.element
+    """It rests: it is active, or an incident or a listener says why it is not; and it counts what is in it.
+
+    An element of a suspended instance may stand still anywhere.
+    """
+    name, stopped = element.element, is_stopped(element)
     if element.state is TERMINATING:
         assert _awaits_cancellation(element), f"{name} does not end"
     else:
-        held = element.waits.incidents or _listener_of(element) is not None
+        held = stopped or element.waits.incidents or _listener_of(element) is not None
         assert element.state is ACTIVATED or held, f"{name} does not go on: {element.state}"
     assert element.scope is None or element.scope.key in engine.state.elements, f"{name} has lost its scope"
     if element.pages is None:
         assert element.live == len(element.children), f"{name} does not know how many live in it"
     node = engine.memory.processor.view.node(element)
-    if element.type in SCOPES and (element.is_inner or node.loop is None):
+    if element.type in SCOPES and not stopped and (element.is_inner or node.loop is None):
         _check_tokens(element, engine)
 
 

@@ -7,7 +7,6 @@ plays as many models as wanted from a printed seed.
 
 import os
 from collections import Counter
-from functools import partial
 from random import Random
 
 import msgspec
@@ -50,8 +49,10 @@ def test_very_many_modified(seed, limits):
 
 
 def play_modified(seeds, limits, replayed, counts):
-    changing = partial(Changing, counts=counts, command_of=random_modification, event=InstanceModified)
-    _, faults = play_many(seeds, LIMITS[limits], replayed, lambda random: changing(random).between)
+    def between(random):
+        return Changing(random, counts, random_modification, InstanceModified).between
+
+    _, faults = play_many(seeds, LIMITS[limits], replayed, between)
     assert not faults, told(faults)
 
 
