@@ -60,12 +60,9 @@ class MemoryEngine:
         self,
         limits: StepLimits = DEFAULT_LIMITS,
         partition: int = 1,
-        enabled: frozenset[str] = frozenset(),
         resources: Mapping[str, dict[str, Process]] = {},
     ) -> None:
-        """`enabled`: kinds of `core.bpmn.reading.report` that may be deployed. `resources`: SHA-256 → processes by
-        id, of definitions that the caller puts into the catalogue."""
-        self._enabled = enabled
+        """`resources`: SHA-256 → processes by id, of definitions that the caller puts into the catalogue."""
         self.state = State(partition)
         self.log: list[Logged] = []
         self.before = 0
@@ -87,7 +84,7 @@ class MemoryEngine:
         Raises:
             InvalidDeployment: a file has problems.
         """
-        parsed = read_resources(files, enabled=self._enabled)
+        parsed = read_resources(files)
         if problems := tuple(problem for each in parsed for problem in each.deployment_problems):
             raise InvalidDeployment(problems)
         digests = [sha256(content).hexdigest() for content in files.values()]

@@ -15,7 +15,6 @@ from vivero.config import sections
 from vivero.core import dispatch
 from vivero.core.bpmn.elements.contents import ELEMENTS as ELEMENT_KINDS
 from vivero.core.bpmn.parser import parse
-from vivero.core.bpmn.reading.report import ALL_KINDS
 
 ROOT = Path(__file__).parents[1]
 DOCS = ROOT / "docs"
@@ -56,7 +55,7 @@ def test_the_example_of_an_element_shows_it_and_can_be_read(type_):
     fragment = example(pages_of_elements()[type_])
     start = "" if fragment.startswith("<startEvent") else '<startEvent id="the-start" />'
     process = fragment if fragment.startswith("<process") else PROCESS.format(start, fragment)
-    parsed = parse(DEFINITIONS.format(process).encode(), "example.bpmn", enabled=ALL_KINDS)
+    parsed = parse(DEFINITIONS.format(process).encode(), "example.bpmn")
     assert [str(problem) for problem in parsed.problems] == []
     nodes = parsed.processes[0].nodes.values()
     assert type_ in {node.type for node in nodes} | {node.entered_as for node in nodes}

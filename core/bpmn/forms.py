@@ -31,10 +31,8 @@ NOT_SHOWN = {
 """Types of components that have no effect in the console."""
 
 
-def read_form(
-    content: bytes, resource: str, limits: XmlLimits = LIMITS, *, enabled: frozenset[str] = frozenset()
-) -> Parsed:
-    """Read a form. `resource` is its name, for the problems. `enabled` is for models only."""
+def read_form(content: bytes, resource: str, limits: XmlLimits = LIMITS) -> Parsed:
+    """Read a form. `resource` is its name, for the problems."""
     try:
         document = _decoded(content)
     except _Unreadable as unreadable:

@@ -77,14 +77,9 @@ class Parsed:
         return self.problems + self.objections
 
 
-def parse(
-    content: bytes, resource: str, limits: XmlLimits = LIMITS, *, enabled: frozenset[str] = frozenset()
-) -> Parsed:
-    """Read a BPMN file. `resource` is its name, for the problems.
-
-    `enabled` are kinds of `core.bpmn.reading.report` that are accepted all the same, for tests of unfinished kinds.
-    """
-    report = Report(resource, limits, enabled)
+def parse(content: bytes, resource: str, limits: XmlLimits = LIMITS) -> Parsed:
+    """Read a BPMN file. `resource` is its name, for the problems."""
+    report = Report(resource, limits)
     try:
         root = read_document(content, limits)
     except Unreadable as unreadable:

@@ -11,29 +11,22 @@ from vivero.core.bpmn.reading.xml import LIMITS, XmlLimits
 from vivero.core.resources.decisions import read_decision_files
 
 
-def read_resources(
-    files: Mapping[str, bytes], limits: XmlLimits = LIMITS, *, enabled: frozenset[str] = frozenset()
-) -> list[Parsed]:
-    """Read the files of one deployment: files of decisions may import each other. Never raises.
-
-    `limits` and `enabled` as in `core.bpmn.parser.parse`.
-    """
+def read_resources(files: Mapping[str, bytes], limits: XmlLimits = LIMITS) -> list[Parsed]:
+    """Read the files of one deployment: files of decisions may import each other. Never raises."""
     of_decisions = {name: content for name, content in files.items() if _extension(name) == DECISIONS}
     read = read_decision_files(of_decisions, limits)
-    return [read.get(name) or _read(name, content, limits, enabled) for name, content in files.items()]
+    return [read.get(name) or _read(name, content, limits) for name, content in files.items()]
 
 
-def read_resource(
-    name: str, content: bytes, limits: XmlLimits = LIMITS, *, enabled: frozenset[str] = frozenset()
-) -> Parsed:
+def read_resource(name: str, content: bytes, limits: XmlLimits = LIMITS) -> Parsed:
     """Read one file of a deployment, like `read_resources`."""
-    return read_resources({name: content}, limits, enabled=enabled)[0]
+    return read_resources({name: content}, limits)[0]
 
 
-def _read(name: str, content: bytes, limits: XmlLimits, enabled: frozenset[str]) -> Parsed:
+def _read(name: str, content: bytes, limits: XmlLimits) -> Parsed:
     extension = _extension(name)
     if extension in READERS:
-        return READERS[extension](content, name, limits, enabled=enabled)
+        return READERS[extension](content, name, limits)
     return Parsed(name, problems=(Problem(name, None, None, _unknown_kind(extension)),))
 
 

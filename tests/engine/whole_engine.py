@@ -8,7 +8,6 @@ import msgspec
 import trio
 
 from vivero.core.bpmn.parser import parse
-from vivero.core.bpmn.reading.report import ALL_KINDS
 from vivero.core.commands.deployments import references_of
 from vivero.core.records.catalogue import Deploy
 from vivero.core.records.instances import CreateInstance
@@ -57,7 +56,7 @@ def starts(expression, kind="timeCycle", id="p", note=""):
 
 
 async def _read(content, name, _urgent):
-    return parse(content, name, enabled=ALL_KINDS)
+    return parse(content, name)
 
 
 class WholeEngine:
@@ -187,7 +186,7 @@ class WholeEngine:
             sha = hashlib.sha256(content).hexdigest()
             await store_resources(self.connection, [(sha, content)])
             digests.append(sha)
-        parsed = read_resources(files, enabled=ALL_KINDS)
+        parsed = read_resources(files)
         assert not any(each.problems for each in parsed), parsed
         for sha, each in zip(digests, parsed, strict=True):
             self.definitions.put(sha, each)

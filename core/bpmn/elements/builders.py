@@ -88,7 +88,6 @@ def send_task(member: Member, extensions: Extensions, draft: Draft) -> Node:
 
 def receive_task(member: Member, extensions: Extensions, draft: Draft) -> Node:
     """A task that waits for a message. §10.3.3."""
-    draft.report.needs("receiveTask", member.element)
     place = Place.PROCESS_START if draft.starts_process(member) else Place.CATCH
     event = message.awaited(reading_of_task(member, place, extensions, draft))
     return plain(member, extensions, draft, event=event, **process_start(member, draft))
@@ -122,7 +121,6 @@ def user_task_node(member: Member, extensions: Extensions, draft: Draft) -> Node
     task = user_task(member.element, extensions, draft.report)
     if "userTask" not in extensions:
         return plain(member, extensions, draft, job=user_task_job(task, member.element, extensions, draft))
-    draft.report.needs("userTask", member.element)
     warn_of_embedded_form(member.element, extensions, draft.report)
     if "jobPriorityDefinition" in extensions:
         text = "zeebe:jobPriorityDefinition has no effect with zeebe:userTask"
@@ -212,7 +210,6 @@ def complex_gateway(member: Member, extensions: Extensions, draft: Draft) -> Nod
 
 def event_based_gateway(member: Member, extensions: Extensions, draft: Draft) -> Node:
     """§10.6.6."""
-    draft.report.needs("eventBasedGateway", member.element)
     return plain(member, extensions, draft, starts_process=draft.instantiates(member))
 
 

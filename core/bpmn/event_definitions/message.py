@@ -54,7 +54,6 @@ def thrown(reading: EventReading) -> MessageEvent | None:
 
 
 def _published(publish: Element, reading: EventReading) -> MessageEvent | None:
-    reading.needs("publishMessage")
     message = reading.referred("messageRef", "message")
     if message is None:
         return None
@@ -90,7 +89,6 @@ def _time_to_live(publish: Element, reading: EventReading) -> Expression | None:
 def _read(reading: EventReading) -> MessageEvent | None:
     if reading.place in THROWN:
         return thrown(reading)
-    reading.needs("message")
     return awaited(reading)
 
 

@@ -9,7 +9,6 @@ from vivero.core.bpmn.reading.report import quote
 
 
 def _read(reading: EventReading) -> SignalEvent | None:
-    reading.needs("signal")
     signal = reading.referred("signalRef", "signal")
     if signal is None:
         return None

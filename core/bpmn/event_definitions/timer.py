@@ -19,7 +19,6 @@ CHILDREN = {"timeDate": "date", "timeDuration": "duration", "timeCycle": "cycle"
 
 def _read(reading: EventReading) -> TimerEvent | None:
     """Read the timer that the event waits for. None if it is wrong (reported)."""
-    reading.needs("timer")
     given = bpmn_children(reading.definition, *CHILDREN)
     if len(given) != 1:
         reading.add_problem(f"a timer needs one of timeDate, timeDuration and timeCycle, and has {len(given)}")

@@ -66,9 +66,6 @@ class EventReading:
     def add_problem(self, message: str, *, at: Element | None = None) -> None:
         self.report.add_problem(self.owner, message, at=self.definition if at is None else at)
 
-    def needs(self, kind: str) -> None:
-        self.report.needs(kind, self.owner, at=self.definition)
-
     def referred(self, attribute: str, tag: str, *, required: bool = True) -> Element | None:
         """The target of the definition's reference. None if there is none or an unknown one (reported)."""
         reference = self.definition.get(attribute, "").strip()

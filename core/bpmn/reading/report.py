@@ -2,16 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 
 from vivero.core.bpmn.model import Node, Problem
 from vivero.core.bpmn.reading.xml import LIMITS, Element, XmlLimits, line_of
-
-NOT_EXECUTABLE_YET: Mapping[str, str] = {}
-"""Kinds of elements that the parser reads completely and the core does not execute yet. Deleting a line makes a kind
-deployable. Tests of unfinished kinds enable them: `parse(…, enabled=…)`."""
-ALL_KINDS = frozenset(NOT_EXECUTABLE_YET)
-"""All kinds, for tests of the parser."""
 
 _QUOTED = 60
 
@@ -27,10 +21,9 @@ _LEAST_EXPRESSION = 16
 class Report:
     """Collects the problems of one resource, and counts what is limited."""
 
-    def __init__(self, resource: str, limits: XmlLimits = LIMITS, enabled: frozenset[str] = frozenset()) -> None:
+    def __init__(self, resource: str, limits: XmlLimits = LIMITS) -> None:
         self.resource = resource
         self.limits = limits
-        self._enabled = enabled
         self._problems: list[Problem] = []
         self._objections: list[Problem] = []
         self._warnings: list[Problem] = []
@@ -67,12 +60,6 @@ class Report:
         if element_id is not None:
             element_id = element_id[: self.limits.id_length]
         return Problem(self.resource, element_id, line_of(element if at is None else at), message)
-
-    def needs(self, kind: str, element: Element, *, at: Element | None = None) -> None:
-        """Add a problem if `kind`, a line of `NOT_EXECUTABLE_YET`, is not enabled."""
-        reason = NOT_EXECUTABLE_YET.get(kind)
-        if reason is not None and kind not in self._enabled:
-            self.add_problem(element, reason, at=at)
 
     def add_file_problem(self, message: str, line: int | None = None) -> None:
         self._problems.append(Problem(self.resource, None, line, message))

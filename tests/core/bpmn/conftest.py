@@ -8,7 +8,6 @@ from pathlib import Path
 import pytest
 
 from vivero.core.bpmn.parser import Parsed, parse
-from vivero.core.bpmn.reading.report import ALL_KINDS
 
 MODELS = Path(__file__).parents[2] / "models"
 
@@ -20,13 +19,10 @@ FILE = (
 
 @pytest.fixture
 def definitions() -> Callable[..., Parsed]:
-    """Parse a file with this content in its `definitions`. The content begins in line 2.
+    """Parse a file with this content in its `definitions`. The content begins in line 2."""
 
-    All kinds that are read are enabled, unless `enabled` says otherwise.
-    """
-
-    def read(content: str, enabled: frozenset[str] = ALL_KINDS) -> Parsed:
-        return parse(FILE.format("\n" + content).encode(), "test.bpmn", enabled=enabled)
+    def read(content: str) -> Parsed:
+        return parse(FILE.format("\n" + content).encode(), "test.bpmn")
 
     return read
 
@@ -38,8 +34,8 @@ def process(definitions) -> Callable[..., Parsed]:
     `roots` stand behind the process, in the line after it.
     """
 
-    def read(content: str, roots: str = "", enabled: frozenset[str] = ALL_KINDS) -> Parsed:
-        return definitions(f'<process id="p" isExecutable="true">{content}</process>\n{roots}', enabled)
+    def read(content: str, roots: str = "") -> Parsed:
+        return definitions(f'<process id="p" isExecutable="true">{content}</process>\n{roots}')
 
     return read
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from vivero.core.bpmn import events
 from vivero.core.bpmn.elements import contents
-from vivero.core.bpmn.reading import extensions, report
+from vivero.core.bpmn.reading import extensions
 from vivero.core.bpmn.reading.draft import Place
 from vivero.core.bpmn.reading.xml import LIMITS
 
@@ -48,11 +48,6 @@ def test_every_event_definition_is_documented_with_its_places():
 def test_every_executed_extension_is_documented():
     documented = {row[0].strip("`").removeprefix("zeebe:") for row in rows("Executed") if row[0].startswith("`zeebe:")}
     assert documented == extensions.KNOWN
-
-
-def test_everything_that_is_read_is_executed():
-    """Otherwise the page says what is not, with the reason."""
-    assert report.NOT_EXECUTABLE_YET == {}
 
 
 def test_extensions_that_are_accepted_or_rejected_are_documented_with_the_reason():

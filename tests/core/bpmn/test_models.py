@@ -11,7 +11,7 @@ from lxml import etree
 from vivero.core.bpmn.outline import outline
 from vivero.core.bpmn.parser import Parsed, parse
 from vivero.core.bpmn.reading.draft import Draft
-from vivero.core.bpmn.reading.report import ALL_KINDS, Report
+from vivero.core.bpmn.reading.report import Report
 from vivero.core.bpmn.reading.xml import BPMN
 
 
@@ -27,24 +27,23 @@ def load(models):
 
 
 def test_every_model_of_ours_is_executable(model_file):
-    parsed = parse(model_file.read_bytes(), model_file.name, enabled=ALL_KINDS)
+    parsed = parse(model_file.read_bytes(), model_file.name)
     assert parsed.problems == ()
     assert parsed.processes
 
 
 PRINT = """
 import sys
-from vivero.core.bpmn.reading.report import ALL_KINDS
 from vivero.core.bpmn.parser import parse
 for path in sys.argv[1:]:
-    print(repr(parse(open(path, "rb").read(), "x", enabled=ALL_KINDS)))
+    print(repr(parse(open(path, "rb").read(), "x")))
 """
 
 
 def test_parsing_is_deterministic(model_file):
     """Order included, and whatever the hash seed: partitions on different machines read the same model."""
     content = model_file.read_bytes()
-    once, again = (parse(content, "x", enabled=ALL_KINDS) for _ in range(2))
+    once, again = (parse(content, "x") for _ in range(2))
     assert repr(once) == repr(again)
 
 
