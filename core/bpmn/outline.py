@@ -18,6 +18,7 @@ from vivero.core.bpmn.elements.contents import (
     PARTS,
     PARTS_NOT_YET,
     PEOPLE_ROLES,
+    REPLACED,
 )
 from vivero.core.bpmn.model import NodeId
 from vivero.core.bpmn.reading.draft import Draft, ElementKind, Member
@@ -138,6 +139,8 @@ def check_child(child: Element, owner: Element, allowed: frozenset[str], report:
         report.warn(owner, f"{tag} has no effect: zeebe:assignmentDefinition names the people of a user task", at=child)
     elif tag in DATA and child.get("name") != PLACEHOLDER:
         report.warn(owner, f"{tag} has no effect: variables and zeebe:ioMapping take the place of data flows", at=child)
+    elif tag in REPLACED:
+        report.warn(owner, f"{tag} has no effect: {REPLACED[tag]}", at=child)
     elif tag in PARTS:
         for part in child:
             check_child(part, owner, ACCEPTED_EVERYWHERE | DATA | PARTS[tag], report)

@@ -1,9 +1,9 @@
 """The table of contents: every element of BPMN 2.0 and what becomes of it.
 
-The parser reads the elements in `ELEMENTS` and the definitions in `core.bpmn.events.EVENT_KINDS`. The engine executes
-them, except for the kinds in `core.bpmn.reading.report`. Elements in `NOT_YET` and `PARTS_NOT_YET` are problems, each
-with its reason. An element in none of these tables is a problem, too. The elements in the `ACCEPTED` sets have no
-meaning for execution. A new element is one more entry in `ELEMENTS`, and one fewer below.
+The engine executes the elements in `ELEMENTS` and the definitions in `core.bpmn.events.EVENT_KINDS`. Elements in
+`NOT_YET` and `PARTS_NOT_YET` are problems, each with its reason. An element in none of these tables is a problem, too.
+The elements in the `ACCEPTED` sets have no meaning for execution. A new element is one more entry in `ELEMENTS`, and
+one fewer below.
 `docs/bpmn-support.md` explains the same table to readers.
 """
 
@@ -102,6 +102,12 @@ PARTS: Mapping[str, frozenset[str]] = {
     "complexBehaviorDefinition": frozenset({"condition", "event"}),
 }
 """Children of flow nodes that have children themselves, and which of those are executed or allowed."""
+
+REPLACED: Mapping[str, str] = {
+    "operationRef": "messageRef names the message",
+    **dict.fromkeys(("source", "target"), "the name joins link events"),
+}
+"""Children of event definitions that something else takes the place of, with the reason. They are warnings."""
 
 ACCEPTED_EVERYWHERE = frozenset(
     {

@@ -3,7 +3,8 @@
     python -m tests.core.bpmn.specification
 
 writes the table in docs/bpmn-support.md; `make tables` does so, too. What becomes of an element follows from the
-tables of the parser; the lists of the schema are written by hand. `id` and `name` are left out.
+tables of the parser; the lists of the schema are written by hand, and `test_schema.py` compares them with it. `id` and
+`name` are left out.
 """
 
 import re
@@ -169,31 +170,57 @@ OTHERS = [
     "text",
     "textAnnotation",
 ]
-"""All other elements of the schema that are not abstract."""
+"""All other elements of the schema, but for those that only stand inside of them."""
+
+GENERAL = (
+    "activity",
+    "baseElement",
+    "baseElementWithMixedContent",
+    "callableElement",
+    "catchEvent",
+    "choreographyActivity",
+    "dataAssociation",
+    "flowElement",
+    "flowNode",
+    "gateway",
+    "rootElement",
+    "throwEvent",
+)
+"""Elements of the schema that stand for the more special ones."""
 
 INSIDE = {
     "collaboration": [
         "callConversation",
+        "choreographyRef",
         "conversationAssociation",
         "conversationLink",
         "conversationNode",
         "correlationKey",
+        "correlationPropertyRef",
+        "endPointRef",
+        "innerParticipantRef",
+        "interfaceRef",
         "messageFlow",
         "messageFlowAssociation",
+        "messageFlowRef",
+        "outerParticipantRef",
         "participant",
         "participantAssociation",
         "participantMultiplicity",
+        "participantRef",
         "subConversation",
     ],
-    "correlationProperty": ["correlationPropertyRetrievalExpression"],
-    "correlationSubscription": ["correlationPropertyBinding"],
+    "correlationProperty": ["correlationPropertyRetrievalExpression", "messagePath"],
+    "correlationSubscription": ["correlationPropertyBinding", "dataPath"],
     "category": ["categoryValue"],
-    "laneSet": ["lane"],
-    "interface": ["operation"],
+    "laneSet": ["childLaneSet", "flowNodeRef", "lane", "partitionElement"],
+    "interface": ["errorRef", "inMessageRef", "operation", "outMessageRef"],
     "dataObject": ["dataState"],
-    "dataInputAssociation": ["assignment"],
+    "dataInputAssociation": ["assignment", "from", "sourceRef", "targetRef", "to", "transformation"],
+    "inputSet": ["dataInputRefs", "optionalInputRefs", "outputSetRefs", "whileExecutingInputRefs"],
+    "outputSet": ["dataOutputRefs", "inputSetRefs", "optionalOutputRefs", "whileExecutingOutputRefs"],
     "resource": ["resourceParameter"],
-    "resourceRole": ["resourceAssignmentExpression", "resourceParameterBinding"],
+    "resourceRole": ["resourceAssignmentExpression", "resourceParameterBinding", "resourceRef"],
     "userTask": ["rendering"],
     "textAnnotation": ["text"],
     "conditionExpression": ["expression", "formalExpression"],
@@ -210,7 +237,10 @@ REFUSED = {
 }
 """Attributes of which some values are refused: one of them, and the reason."""
 
-WARNED = contents.DATA | contents.PEOPLE_ROLES | loops.DATA
+WARNED = {*contents.DATA, *contents.PEOPLE_ROLES, *contents.REPLACED, *loops.DATA}
+
+PARTS = {part for parts in INSIDE.values() for part in parts} - {*OTHERS}
+"""Elements that stand in no list but `INSIDE`."""
 
 
 def becomes(tag):
@@ -227,6 +257,8 @@ def becomes(tag):
         "process",
         "sequenceFlow",
     }
+    if tag in GENERAL:
+        return "refused: it has no place in a file"
     if reason is not None:
         return f"refused: {reason}"
     if tag in global_tasks.TASKS:
@@ -270,7 +302,7 @@ def table():
     lines = ["| element | becomes | attributes |", "|---|---|---|"]
     lines += [f"| `{tag}` | {becomes(tag)} | {_attributes_of(tag)} |" for tag in ATTRIBUTES]
     groups = {}
-    for tag in (*CONTENT, *ROOTS, *OTHERS):
+    for tag in (*CONTENT, *ROOTS, *OTHERS, *GENERAL, *contents.REPLACED, *PARTS):
         groups.setdefault(becomes(tag), []).append(tag)
     for what, tags in sorted(groups.items()):
         lines.append(f"| {', '.join(f'`{tag}`' for tag in sorted(tags))} | {what} | |")

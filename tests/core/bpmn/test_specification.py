@@ -5,8 +5,10 @@ import pytest
 from tests.core.bpmn.specification import (
     ATTRIBUTES,
     CONTENT,
+    GENERAL,
     INSIDE,
     OTHERS,
+    PARTS,
     REFUSED,
     ROOTS,
     WARNED,
@@ -181,11 +183,29 @@ def test_refused_parts_are_refused(process, tag):
     assert f"refused: {parsed.problems[0].message}" == becomes(tag)
 
 
+LINK = (
+    '<startEvent id="s" /><intermediateCatchEvent id="x"><linkEventDefinition name="l">{}'
+    "</linkEventDefinition></intermediateCatchEvent>"
+)
+MESSAGE = '<startEvent id="s"><messageEventDefinition messageRef="m">{}</messageEventDefinition></startEvent>'
+HOLDING = {"operationRef": MESSAGE, "source": LINK, "target": LINK}
+"""Element → the content of a process that has it in its place."""
+
+
+@pytest.mark.parametrize("tag", GENERAL)
+def test_general_elements_have_no_place(process, tag):
+    parsed = process(f'<startEvent id="s" /><{tag} id="x" />')
+    assert about(parsed.problems, tag) == [f"the element '{tag}' has no place here"]
+    parsed = process('<startEvent id="s" />', f'<{tag} id="x" />')
+    assert about(parsed.problems, tag) == [f"the element '{tag}' has no place at the top of a file"]
+
+
 @pytest.mark.parametrize("tag", sorted(WARNED))
 def test_warned_elements_are_warned_of(process, tag):
     loop = f"<multiInstanceLoopCharacteristics>{COLLECTION}<{tag} /></multiInstanceLoopCharacteristics>"
     inside = loop if tag in loops.DATA else f"<{tag} />"
-    parsed = process(f'<startEvent id="s" /><task id="x">{inside}</task>')
+    content = f'<startEvent id="s" /><task id="x">{inside}</task>'
+    parsed = process(HOLDING[tag].format(f"<{tag} />") if tag in HOLDING else content, TARGETS)
     assert about(parsed.warnings, f"{tag} has no effect"), tag
 
 
@@ -204,9 +224,9 @@ def test_the_tables_of_attributes_are_those_of_the_schema():
 
 
 def test_each_element_stands_once():
-    elements = [*ATTRIBUTES, *CONTENT, *ROOTS, *OTHERS]
+    elements = [*ATTRIBUTES, *CONTENT, *ROOTS, *OTHERS, *GENERAL, *contents.REPLACED, *PARTS]
     assert len(elements) == len(set(elements))
-    assert {inner for all_ in INSIDE.values() for inner in all_} <= set(elements)
+    assert set(INSIDE) <= set(elements)
 
 
 def test_the_page_has_the_table():
