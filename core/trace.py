@@ -149,7 +149,7 @@ def _json(value: Any) -> str:
 _NAMES: dict[type[Event], Callable[[Trace, Any], tuple[int, str]]] = {
     InstanceCreated: lambda _, e: (e.key, e.process_id),
     ElementActivating: lambda _, e: (e.key, e.element),
-    JobCreated: lambda trace, e: (e.key, f"{_kind_of(e)}({trace.name(e.element)})"),
+    JobCreated: lambda trace, e: (e.key, f"{job_noun(e.listener_event)}({trace.name(e.element)})"),
     UserTaskCreated: lambda trace, e: (e.key, f"task({trace.name(e.element)})"),
     IncidentRaised: lambda trace, e: (e.key, f"incident({trace.name(e.element)})"),
     MessagePublished: lambda _, e: (e.key, f"message({e.name})"),
@@ -166,8 +166,9 @@ _NAMES: dict[type[Event], Callable[[Trace, Any], tuple[int, str]]] = {
 }
 
 
-def _kind_of(event: JobCreated) -> str:
-    return "job" if event.listener_event == "UNSPECIFIED" else "listener"
+def job_noun(listener_event: str) -> str:
+    """The word for a job in the names of traces."""
+    return "job" if listener_event == "UNSPECIFIED" else "listener"
 
 
 # ---- formats of frequent events; all others show their fields

@@ -15,7 +15,6 @@ from vivero.api.http.request import Request
 from vivero.api.http.response import Response, encode, json_response
 from vivero.api.reading import read_of
 from vivero.api.services import Services
-from vivero.core.commands.conditional_change import conditional
 from vivero.core.records.base import Command
 from vivero.core.records.effects import RejectionCode
 from vivero.core.snapshots.codec import InvalidSnapshot
@@ -35,9 +34,7 @@ async def submit_or_try(request: Request, services: Services, command: Command, 
         return await submission.command(request, services, command, key)
     request.audited = None  # it is no attempt to change anything
     await require_by_key(request, services, READ_INSTANCE)
-    versions = preconditions.expected_versions(request)
-    if versions is not None:
-        command = conditional(command, key, versions)
+    command = preconditions.as_expected(request, command, key)
     answer = await _tried(request, services, command, key)
     _check_readable(request, answer)
     if answer.rejection is not None and answer.rejection.code is RejectionCode.NOT_FOUND:

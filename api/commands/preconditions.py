@@ -10,6 +10,8 @@ import re
 from vivero.api.http.problems import bad_request
 from vivero.api.http.request import Request
 from vivero.api.http.response import Header
+from vivero.core.commands.conditional_change import conditional
+from vivero.core.records.base import Command
 
 MOST_TAGS = 100
 _TAG = re.compile(r'(W/)?"([!#-~\x80-\xff]*)"')
@@ -30,6 +32,12 @@ def expected_versions(request: Request) -> tuple[int, ...] | None:
     if text is None or text.strip() == "*":
         return None
     return _versions("If-Match", text, weak=False)
+
+
+def as_expected(request: Request, command: Command, key: int) -> Command:
+    """The command, conditional on the versions in If-Match if the header names some. Raises Problem 400."""
+    versions = expected_versions(request)
+    return command if versions is None else conditional(command, key, versions)
 
 
 def is_known(request: Request, version: int) -> bool:

@@ -26,7 +26,6 @@ from vivero.api.http.problems import LATER, TIMED_OUT, Problem, bad_request, not
 from vivero.api.http.request import UNWATCHED_S, Request
 from vivero.api.http.response import Header, Response, iso_time, json_response, no_content, position_header
 from vivero.api.services import Services
-from vivero.core.commands.conditional_change import conditional
 from vivero.core.records.base import Command
 from vivero.core.records.effects import Rejection, RejectionCode
 from vivero.core.records.instances import CreateInstance
@@ -71,9 +70,8 @@ async def command(
     request: Request, services: Services, command: Command, key: int | None = None, *, content: bytes | None = None
 ) -> Response:
     """Submit a command whose answer has no content. With If-Match it is conditional on the version of its tree."""
-    versions = preconditions.expected_versions(request)
-    if versions is not None and key is not None and command.changes_tree:
-        command = conditional(command, key, versions)
+    if key is not None and command.changes_tree:
+        command = preconditions.as_expected(request, command, key)
     submitted = await submit(request, services, command, key, content=content)
     if submitted.outcome is None:
         return await accepted(services, submitted.appended)

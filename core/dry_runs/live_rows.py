@@ -8,6 +8,7 @@ from typing import NamedTuple
 
 from vivero.core.state.instance_tree import Element, Incident, Instance, Job, Subscription, Timer, UserTask
 from vivero.core.state.subtrees import descendants
+from vivero.core.trace import job_noun
 
 
 class Kind(StrEnum):
@@ -22,13 +23,15 @@ class Kind(StrEnum):
 
 
 class LiveRow(NamedTuple):
-    """Something that is there. `detail` is for people: the type of a job, the name of a message."""
+    """Something that is there. `detail` is for people: the type of a job, the name of a message. `noun` is its word in
+    the names of traces, empty if they do not name it so."""
 
     kind: Kind
     element: str
     element_key: int
     instance: int
     detail: str
+    noun: str = ""
 
 
 def live_rows_in(root: Instance | None) -> dict[int, LiveRow]:
@@ -42,18 +45,18 @@ def _of(element: Element) -> Iterator[tuple[int, LiveRow]]:
     waits, own, instance = element.waits, element.element, element.instance.key
     yield element.key, LiveRow(Kind.ELEMENT, own, element.key, instance, element.type)
     for job in waits.jobs.values():
-        yield job.key, LiveRow(Kind.JOB, own, element.key, instance, _job(job))
+        yield job.key, LiveRow(Kind.JOB, own, element.key, instance, _job(job), job_noun(job.listener_event))
     for task in waits.user_tasks.values():
-        yield task.key, LiveRow(Kind.USER_TASK, own, element.key, instance, _user_task(task))
+        yield task.key, LiveRow(Kind.USER_TASK, own, element.key, instance, _user_task(task), "task")
     for timer in waits.timers.values():
         yield timer.key, LiveRow(Kind.TIMER, timer.target, element.key, instance, _timer(timer))
     for subscription in waits.subscriptions.values():
         yield (
             subscription.key,
-            LiveRow(Kind.SUBSCRIPTION, subscription.target, element.key, instance, _subscription(subscription)),
+            LiveRow(Kind.SUBSCRIPTION, subscription.target, element.key, instance, _subscription(subscription), "wait"),
         )
     for incident in waits.incidents.values():
-        yield incident.key, LiveRow(Kind.INCIDENT, own, element.key, instance, _incident(incident))
+        yield incident.key, LiveRow(Kind.INCIDENT, own, element.key, instance, _incident(incident), "incident")
 
 
 def _job(job: Job) -> str:

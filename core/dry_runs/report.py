@@ -135,12 +135,11 @@ def _trace_of(before: Mapping[int, LiveRow]) -> Trace:
         place = before[key]
         if place.kind is Kind.ELEMENT:
             trace.learn(key, place.element)
-        elif place.kind in _NAMES:
-            trace.learn(key, f"{_NAMES[place.kind]}({trace.name(place.element_key)})")
+        elif place.kind is Kind.SUBSCRIPTION:
+            trace.learn(key, f"{place.noun}({place.element})")
+        elif place.noun:
+            trace.learn(key, f"{place.noun}({trace.name(place.element_key)})")
     return trace
-
-
-_NAMES = {Kind.JOB: "job", Kind.USER_TASK: "task", Kind.INCIDENT: "incident", Kind.SUBSCRIPTION: "wait"}
 
 
 def _effects(before: Mapping[int, LiveRow], after: Mapping[int, LiveRow], starving: Iterable[StarvingJoin]) -> Effects:

@@ -1,7 +1,6 @@
 """A dry run gives the events that the command then gives, and leaves the tree as it was."""
 
 from collections import Counter
-from random import Random
 
 import pytest
 
@@ -11,7 +10,7 @@ from tests.core.event_models import loop, model
 from tests.core.migration_models import Migrating
 from tests.core.models import end, start, task
 from tests.core.modification_models import FORKED, NESTED, activate, command, move
-from tests.core.randomised.runs import play_until, recorded
+from tests.core.randomised.runs import left_off
 from tests.rounds import drawn
 from vivero.core.execution.step import StepLimits
 from vivero.core.records.effects import RejectionCode
@@ -56,9 +55,7 @@ def test_it_gives_the_events_of_the_command(seed, quantum):
         return min(accepted[name] for name in kinds) > 1 and refused["ModifyInstance"] > 3
 
     for number in drawn(seed, COUNT, enough):
-        run, random = recorded(number), Random(f"{number}/operation")
-        engine = Engine(StepLimits(quantum_items=quantum))
-        play_until(run, engine, random.randint(0, 6))
+        engine, random = left_off(number, "operation", StepLimits(quantum_items=quantum))
         if not engine.state.elements:
             continue
         change = operation(engine, random)

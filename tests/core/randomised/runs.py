@@ -17,6 +17,7 @@ import msgspec
 from tests.core.engine import Engine
 from tests.core.randomised.blocks_bpmn import to_bpmn
 from tests.core.randomised.paths import Run, perform, random_block
+from vivero.core.execution.step import DEFAULT_LIMITS
 
 NOT_OBSERVED = {
     "created_position",
@@ -69,6 +70,13 @@ def play_until(run, engine, commands):
 
     with suppress(_LeftOff):
         play(run, engine, leave_off)
+
+
+def left_off(seed, word, limits=DEFAULT_LIMITS):
+    """A recorded run on a new engine up to a random moment, and what is random for the `word` that comes then."""
+    engine, random = Engine(limits), Random(f"{seed}/{word}")
+    play_until(recorded(seed), engine, random.randint(0, 6))
+    return engine, random
 
 
 def digest(engine, order=None):

@@ -1,7 +1,6 @@
 """Undo: what is alive is as before the operation, or it is refused."""
 
 from collections import Counter
-from random import Random
 
 import pytest
 
@@ -12,7 +11,7 @@ from tests.core.events.test_timers import timer
 from tests.core.migration_models import Migrating
 from tests.core.models import end, process, start, sub, task
 from tests.core.modification_models import FORKED, NESTED, command, move
-from tests.core.randomised.runs import play_until, recorded
+from tests.core.randomised.runs import left_off
 from tests.core.randomised.test_migrations import ids_of
 from tests.rounds import drawn
 from vivero.core.commands.conditional_change import conditional
@@ -201,9 +200,7 @@ def test_random_operations_are_taken_back_or_refused(seed):
         return min(exact[one] for one in ("MODIFY", "MIGRATE", "SUSPEND")) > 2
 
     for number in drawn(seed, COUNT, enough):
-        run, random = recorded(number), Random(f"{number}/undo")
-        engine = Engine()
-        play_until(run, engine, random.randint(0, 6))
+        engine, random = left_off(number, "undo")
         for change in changes(engine, random):
             if change.key not in engine.state.elements:
                 continue
