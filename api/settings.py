@@ -26,6 +26,10 @@ class ApiSettings:
     """Address to listen on; `0.0.0.0` or empty: all; `--host`."""
     port: int = 8080
     """Port to listen on; 0: a free one; `--port`."""
+    grpc_port: int = 0
+    """Further port with the same service, where clients of gRPC look for a server (26500): it tells them to use REST;
+    0: none.
+    """
     node_name: str | None = None
     """Beginning of the node's name in the topology; the rest is unique to the program. None: the host's name."""
     allowed_origins: str = ""

@@ -14,6 +14,8 @@ from vivero.api.http1.wire import ClientGone, Wire
 
 log = structlog.get_logger("vivero.api.http1")
 
+HTTP2_PREFACE = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n"
+
 
 async def serve_connection(
     state: ServerState, stream: trio.abc.HalfCloseableStream, capacity: ConnectionCapacity | None = None
@@ -39,6 +41,9 @@ async def _serve_requests(state: ServerState, wire: Wire) -> None:
     client, server = _addresses(wire.stream)
     idle_s = state.settings.header_timeout_s
     try:
+        if await _begins_with_http2(state, wire):
+            await _refuse_http2(state, wire)
+            return
         while (request := await _next_request(state, wire, idle_s)) is not None:
             if wire.capacity is state.reserve:
                 _check_reserved(state, request)
@@ -50,6 +55,34 @@ async def _serve_requests(state: ServerState, wire: Wire) -> None:
         await _refuse(state, wire, refusal)
     except ClientGone:
         return
+
+
+async def _begins_with_http2(state: ServerState, wire: Wire) -> bool:
+    """Whether a new connection begins with the preface of HTTP/2 (RFC 9113, section 3.4), which stays in `pending`."""
+    if not await _idle(state, wire, state.now + state.settings.header_timeout_s):
+        return False
+    since = trio.current_time()
+    while len(wire.pending) < len(HTTP2_PREFACE) and HTTP2_PREFACE.startswith(wire.pending) and not wire.eof:
+        if not await wire.receive(since + state.settings.header_timeout_s, since):
+            raise wire.refusal("The request header did not arrive in time")
+    return bytes(wire.pending[: len(HTTP2_PREFACE)]) == HTTP2_PREFACE
+
+
+async def _refuse_http2(state: ServerState, wire: Wire) -> None:
+    """Answer each request of a connection with HTTP/2, until the client leaves. One of the reserve ends at once."""
+    from vivero.api.http1 import http2_refusals  # h2: few programs ever need it
+
+    refusals, size = http2_refusals.Http2Refusals(), http2_refusals.SLICE_BYTES
+    while not refusals.ended and (wire.pending or await _idle(state, wire, state.now + state.settings.keep_alive_s)):
+        if wire.eof and not wire.pending:
+            return
+        data, wire.pending = wire.pending[:size], wire.pending[size:]
+        await wire.transmit(refusals.received(bytes(data)))
+        await trio.lowlevel.checkpoint()
+        if wire.capacity is state.reserve and not wire.pending:
+            break
+    await wire.transmit(refusals.last_bytes())
+    await wire.linger()
 
 
 def _check_reserved(state: ServerState, request: ParsedRequest) -> None:

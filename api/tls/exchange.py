@@ -8,6 +8,7 @@ from typing import Any
 import structlog
 import trio
 
+from vivero.api.http1 import grpc
 from vivero.api.http1.exchange import DECLARED_BYTES, DISCARD_BYTES, DISCONNECT, OWNER, RELEASE
 from vivero.api.http1.parser import FIELD_BYTES, LINE_BYTES
 from vivero.api.http1.problems import RETRY_AFTER, Refusal, problem_body
@@ -53,6 +54,9 @@ class TlsExchange:
         state.figures.requests += 1
         try:
             self._check()
+            if self._scope["http_version"] == "2" and grpc.is_grpc(self._scope["headers"]):
+                await self._refuse_grpc()
+                return
             await state.app(self._prepared(), self.receive, self.send)
         except Refusal as refusal:
             await self._refuse(refusal)
@@ -181,6 +185,14 @@ class TlsExchange:
         if not self._started and not self._refused:
             await self._answer(refusal.status, refusal.detail)
         self._refused = True
+
+    async def _refuse_grpc(self) -> None:
+        """Answer a call of gRPC with a status of gRPC, which stands in the trailers."""
+        start = {"type": "http.response.start", "status": 200, "headers": grpc.HEADERS, "trailers": True}
+        await self._send(start)
+        await self._send({"type": "http.response.body"})
+        await self._linger()
+        await self._send({"type": "http.response.trailers", "headers": grpc.TRAILERS})
 
     async def _fail(self, error: Exception) -> None:
         """Log an error of the application, unless the client is gone. Answer 500 if there is no answer yet."""

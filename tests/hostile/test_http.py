@@ -44,7 +44,6 @@ ODD = {
     "escaped-dots": (get(b"/v2/%2e%2e/v2/status"), 404),
     "a-parameter": (get(b"/v2/status;x=1"), 404),
     "an-escaped-nul": (get(b"/v2/status%00"), 400),
-    "http-2": (b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n", 505),
     "tls": (b"\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03" + b"\0" * 500, 400),
     "rtsp": (b"DESCRIBE /v2/status RTSP/1.0\r\nHost: localhost\r\n\r\n", 501),
     "a-tunnel": (b"CONNECT evil.example:443 HTTP/1.1\r\nHost: localhost\r\n\r\n", 501),
@@ -65,6 +64,18 @@ async def test_a_request_with_two_meanings_ends_its_connection(target, name):
             said = await exchange(target.port, data + (HEALTH if status < 404 else b""))
             assert statuses(said) == [status]
             assert b"application/problem+json" in said
+
+
+async def test_a_flood_of_grpc_takes_nothing_from_others(target):
+    """One block of headers, repeated without end, with streams that are given up at once or left open."""
+    head = b"\0\0\x05\1\4%b\x83\x86\x84\x41\x00" + b"\0\0\x04\3\0%b\0\0\0\x08"
+    async with target.attacked(rounds=5):
+        for _ in range(5):
+            streams = (number.to_bytes(4, "big") for number in range(1, 8001, 2))
+            flood = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n\0\0\0\4\0\0\0\0\0" + b"".join(
+                head % (stream, stream) for stream in streams
+            )
+            assert statuses(await exchange(target.port, flood)) == []
 
 
 TASK = """<bpmn:process id="page" isExecutable="true">

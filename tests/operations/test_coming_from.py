@@ -29,5 +29,3 @@ def test_the_java_client_of_the_page_is_that_of_the_example():
     calls = re.findall(r"\.(\w+)\(", code)
     assert calls[:2] == ["newClientBuilder", "restAddress"]
     assert [call for call in calls if f"{call}(" not in example] == []
-    assert ".preferRestOverGrpc(true)" in code
-    assert ".preferRestOverGrpc(true)" in example

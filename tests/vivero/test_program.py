@@ -2,12 +2,14 @@
 
 import os
 import signal
+from dataclasses import replace
 from pathlib import Path
 
 import httpx
 import pytest
 
 from tests.eventually import eventually_sync
+from vivero.api.http1.listeners import ListenError
 from vivero.cli.shared.failures import alone
 from vivero.config.sections import Config, load
 from vivero.program import database, program
@@ -118,3 +120,16 @@ def test_two_programs_share_one_embedded_server(embedded_up, server_at, root):
     assert first.ends() == 0
     created = httpx.post(f"{second.address}/v2/process-instances", json={"processDefinitionId": "greet"}, timeout=30)
     assert created.is_success, created.text
+
+
+async def test_the_port_for_clients_of_grpc_has_sockets_of_its_own():
+    api = load(environment={}, flags={"api.port": 0}).api
+    (alone,) = await program.open_all(api)
+    port = alone.socket.getsockname()[1]
+    with pytest.raises(ListenError, match=rf"port {port} of 127\.0\.0\.1: .* \(setting api\.grpc_port"):
+        await program.open_all(replace(api, grpc_port=port))
+    await alone.aclose()
+    both = await program.open_all(replace(api, grpc_port=port))
+    assert [listener.socket.getsockname()[1] == port for listener in both] == [False, True]
+    for listener in both:
+        await listener.aclose()

@@ -17,9 +17,10 @@ import structlog
 import trio
 
 from vivero import logs
-from vivero.api.http1.listeners import open_listeners
+from vivero.api.http1.listeners import ListenError, open_listeners
 from vivero.api.serving.certificate import certificate_of
 from vivero.api.serving.server import Endpoint
+from vivero.api.settings import ApiSettings
 from vivero.config import budget, connection_budget
 from vivero.config.sections import Config
 from vivero.config.task_listeners import UserTaskSettings
@@ -165,7 +166,7 @@ async def up(
     async with trio.open_nursery() as nursery:
         nursery.start_soon(_stop_on_signal, stop, nursery.cancel_scope)
         nursery.start_soon(hangup.run, stop)
-        listeners = await open_listeners(config.api.host, config.api.port)
+        listeners = await open_all(config.api)
         try:
             port = listeners[0].socket.getsockname()[1]
             config = replace(config, api=replace(config.api, port=port))
@@ -187,6 +188,19 @@ async def up(
             for listener in listeners:
                 listener.socket.close()
         nursery.cancel_scope.cancel()
+
+
+async def open_all(api: ApiSettings) -> Sequence[trio.SocketListener]:
+    """The listening sockets of the API's port, and then those of the port for gRPC. Raises ListenError."""
+    listeners = await open_listeners(api.host, api.port)
+    if not api.grpc_port:
+        return listeners
+    try:
+        return [*listeners, *await open_listeners(api.host, api.grpc_port)]
+    except ListenError as error:
+        for listener in listeners:
+            listener.socket.close()
+        raise ListenError(f"{error} (setting api.grpc_port, the further port for clients of gRPC)") from error
 
 
 @asynccontextmanager

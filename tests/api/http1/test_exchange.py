@@ -381,12 +381,6 @@ class TestRefusals:
         }
         assert await client.closed()
 
-    async def test_http_2_preface(self, start, apps, autojump_clock):
-        client = start(apps.echo).connect()
-        answer = await client.ask(b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n\0\0\0\4\0\0\0\0\0")
-        assert (answer.status, answer.problem["title"]) == (505, "HTTP Version Not Supported")
-        assert await client.closed()
-
     async def test_earlier_requests_are_answered_first(self, start, apps, autojump_clock):
         client = start(apps.echo).connect()
         await client.send(GET + b"rubbish\r\n\r\n")

@@ -365,7 +365,7 @@ class TestBugs:
                 fine = await server.connect()
                 assert (await fine.ask(GET)).status == 200
                 with monkeypatch.context() as patch:
-                    patch.setattr(vivero.api.http1.connection, "_next_request", bug)
+                    patch.setattr(vivero.api.http1.connection, "_begins_with_http2", bug)
                     broken = await server.connect()
                     assert await broken.closed()
                 assert (await fine.ask(GET)).status == 200

@@ -10,7 +10,9 @@ import trio.testing
 from cryptography.hazmat.primitives import serialization
 
 from tests.api.http1.conftest import echo, respond
+from tests.api.http1.test_http2_refusals import GRPC, Http2Client
 from tests.api.tls.conftest import connect, open_tcp, rest, write_certificate
+from vivero.api.http1 import grpc
 from vivero.api.serving.certificate import Certificate, CertificateProblem, certificate_of
 from vivero.api.serving.tls_settings import TlsSettings
 from vivero.api.tls import server
@@ -30,6 +32,20 @@ async def test_both_versions(serve, http2):
             assert answer.http_version == ("HTTP/2" if http2 else "HTTP/1.1")
         assert it.figures.connections == 1
         assert it.figures.requests == 3
+
+
+async def test_calls_of_grpc_are_refused_in_grpc(serve):
+    async with serve(echo) as it:
+        stream, client = await connect(it, ["h2"]), Http2Client()
+        for size in (0, 5, 16_000):
+            call = client.request(GRPC, body=b"x" * size)
+            await stream.send_all(client.connection.data_to_send())
+            with trio.fail_after(20):
+                while not client.ended(call):
+                    client.hears(await stream.receive_some())
+                    await stream.send_all(client.connection.data_to_send())
+            assert client.headers(call)[b":status"] == b"200"
+            assert client.trailers(call) == dict(grpc.TRAILERS)
 
 
 async def test_the_scope(serve):

@@ -12,8 +12,6 @@ public class Greet {
     try (CamundaClient client =
             CamundaClient.newClientBuilder()
                 .restAddress(URI.create(address))
-                .preferRestOverGrpc(true) // all commands by REST; there is no gRPC
-                .defaultJobWorkerStreamEnabled(false) // workers poll; streams are gRPC
                 .build();
         JobWorker worker =
             client
