@@ -1,4 +1,5 @@
-"""The tables of settings in docs/configuration.md, and the values in docs/limits.md. `make tables` writes both.
+"""The tables of settings in docs/configuration.md, and the values in docs/limits.md. `make tables` writes both, and the
+table of `rest_operations`.
 
 Settings follow from the classes of `vivero.config.sections`: a row has the name, the default and the docstring of a
 field. On the page of limits, people write the rows; the second column is the value of the settings and constants that
@@ -18,6 +19,7 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
+from tests import rest_operations
 from tests.imports import ROOT
 from vivero.config import sections
 from vivero.core.bpmn.reading.xml import XmlLimits
@@ -187,7 +189,7 @@ def limits_page(text: str) -> str:
     return _ROW.sub(row, text)
 
 
-PAGES = {SETTINGS: settings_page, LIMITS: limits_page}
+PAGES = {SETTINGS: settings_page, LIMITS: limits_page, rest_operations.PAGE: rest_operations.page}
 
 
 def rewrite(page: Path) -> str:

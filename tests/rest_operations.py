@@ -1,0 +1,88 @@
+"""The operations of Camunda's REST API in docs/rest-api.md. `make tables` writes the table from a list and the routes.
+
+The list docs/rest-operations.csv has every operation of the versions 8.9 and 8.10. Its last column is empty for an
+operation that is served whole. `partly: …` says what of a served one is missing, `not yet` and `no: …` are for those
+without a route. `since` is empty for operations that are older than 8.9.
+"""
+
+from __future__ import annotations
+
+import csv
+import re
+from dataclasses import dataclass
+from itertools import groupby
+from typing import Any
+
+from tests.imports import ROOT
+from vivero.api.routes import ROUTES
+
+LIST = ROOT / "docs" / "rest-operations.csv"
+PAGE = ROOT / "docs" / "rest-api.md"
+_TABLE = re.compile(r"(<!-- operations -->\n\n).*?(?=\n\n## )", re.DOTALL)
+_PARAMETER = re.compile(r"\{[^}]*\}")
+
+
+@dataclass(frozen=True, slots=True)
+class Operation:
+    """A row of the list."""
+
+    group: str
+    operation: str
+    method: str
+    path: str
+    since: str
+    here: str
+
+    @property
+    def endpoint(self) -> tuple[str, str]:
+        return endpoint(self.method, self.path)
+
+    @property
+    def shown(self) -> str:
+        """The operation's name, as clients call it. Camunda 8.9 does not have those of 8.10."""
+        return f"`{self.operation}`{' (8.10)' if self.since == '8.10' else ''}"
+
+
+def endpoint(method: str, path: str) -> tuple[str, str]:
+    """Method and path, with all parameters alike: their names are different in Camunda's documents and ours."""
+    return method, _PARAMETER.sub("{}", path)
+
+
+def operations() -> list[Operation]:
+    """The rows of the list. Raises TypeError for a row with too many or too few columns."""
+    with LIST.open(encoding="utf-8", newline="") as file:
+        return [Operation(**row) for row in csv.DictReader(file, strict=True)]
+
+
+def served() -> set[tuple[str, str]]:
+    """What the router serves."""
+    return {endpoint(route.method, route.path) for route in ROUTES}
+
+
+def state(operation: Operation) -> str:
+    """The third column of the table. An operation that has got a route is served, whatever the list says."""
+    if operation.endpoint not in served():
+        return operation.here
+    return operation.here if operation.here.startswith("partly: ") else "yes"
+
+
+def table() -> str:
+    """One row for all operations of a group that have the same state."""
+    rows = [f"| {group} | {state} | {', '.join(names)} |" for (group, state), names in _groups()]
+    counts = [state(operation).partition(":")[0] for operation in operations()]
+    told = ", ".join(f"{counts.count(name)} {name}" for name in ("yes", "partly", "not yet", "no"))
+    return f"The API has {len(counts)} operations: {told}.\n\n| group | here | operations |\n|---|---|---|\n" + "\n".join(rows)
+
+
+def _groups() -> Any:
+    for group, members in groupby(operations(), key=lambda operation: operation.group):
+        by_state: dict[str, list[str]] = {}
+        for operation in members:
+            by_state.setdefault(state(operation), []).append(operation.shown)
+        for each, names in by_state.items():
+            yield (group, each), names
+
+
+def page(text: str) -> str:
+    """The page with its table as list and routes say."""
+    return _TABLE.sub(lambda found: found[1] + table(), text)
