@@ -12,11 +12,21 @@ import msgspec
 from vivero.api.http.response import encode, iso_time
 from vivero.core.partitions.keys import PARTITION_SHIFT
 from vivero.core.records.codec import decode_command, decode_events
+from vivero.core.records.conditional_changes import ChangeIfMatch
 from vivero.core.trace import Trace
 from vivero.storage.log.command_log import CommandEvents, HistoryRow, LoggedCommand
 
 _FIRST_KEY = 1 << PARTITION_SHIFT
 _UNDERSCORE = re.compile(r"_(\w)")
+
+
+class _Conditional(msgspec.Struct):
+    """The part of a conditional command that names its change."""
+
+    change: str
+
+
+_conditional_decoder = msgspec.json.Decoder(_Conditional)
 
 
 def events_page(rows: Sequence[HistoryRow], next_after: str | None) -> bytes:
@@ -28,14 +38,23 @@ def items_of(rows: Sequence[HistoryRow]) -> list[dict[str, Any]]:
     """One item per command, with its events and those of its follow-ups. `intent`: null once the command is deleted."""
     items = []
     for position, of_command in groupby(rows, key=lambda row: row.position):
-        intent, at_ms, events = None, 0, []
+        intent, change, at_ms, events = None, None, 0, []
         for row in of_command:
             intent, at_ms = intent or row.intent, row.processed_at_ms
+            change = change or _change_in(row.intent, row.payload)
             events += [
                 {"type": type(event).__name__, **_fields_of(event)} for event in decode_events(row.events, row.version)
             ]
-        items.append({"commandPosition": str(position), "at": iso_time(at_ms), "intent": intent, "events": events})
+        about = {"commandPosition": str(position), "at": iso_time(at_ms), "intent": intent, "change": change}
+        items.append({**about, "events": events})
     return items
+
+
+def _change_in(intent: str | None, payload: bytes | None) -> str | None:
+    """The intent of the command that a conditional one (`If-Match`) contains; None in others, and after an erasure."""
+    if intent != ChangeIfMatch.intent or not payload:
+        return None
+    return _conditional_decoder.decode(payload).change
 
 
 def trace_page(rows: Sequence[HistoryRow], next_after: str | None) -> bytes:
@@ -63,6 +82,7 @@ def command_document(command: LoggedCommand) -> bytes:
         "commandPosition": str(command.position),
         "partitionId": command.partition,
         "intent": command.intent,
+        "change": _change_in(command.intent, command.payload),
         "key": None if command.key is None else str(command.key),
         "tenantId": command.tenant,
         "status": status,

@@ -5,18 +5,20 @@ import re
 import pytest
 from playwright.sync_api import expect
 
-from tests.console.conftest import MODELS
+from tests.console.conftest import DECISIONS, MODELS
 from tests.eventually import eventually_sync
 
 pytestmark = pytest.mark.process
 
 
-def test_the_palette_goes_to_a_page_a_process_and_an_instance(console, api):
+def test_the_palette_goes_to_a_page_a_process_a_decision_and_an_instance(console, api):
+    api.deploy("discount.dmn", (DECISIONS / "discount.dmn").read_bytes())
     key = api.start("claim-review", "CLM-PALETTE", claim="CLM-PALETTE")
     console.open("/")
     for text, steps, to in (
         ("aud", 0, "/access/audit"),
         ("claim rev", 0, "/processes/claim-review"),
+        ("discount", 0, "/decisions/discount"),
         ("CLM-PALETTE", 0, key),
     ):
         console.press("Control+k")

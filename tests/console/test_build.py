@@ -10,6 +10,7 @@ import pytest
 
 from tests.console.conftest import CONSOLE
 from vivero.api.callers.permissions import RESOURCES
+from vivero.storage.work import batch_operations
 
 KB = 1000
 FIRST_PAGE = {"js": 45, "css": 8}
@@ -161,3 +162,10 @@ def test_the_dialog_of_grants_knows_all_permissions():
         for name, value in re.findall(r"^  (\w+): (CRUD|\[.*?\]),$", table, re.MULTILINE | re.DOTALL)
     }
     assert listed == {name: set(actions) for name, actions in RESOURCES.items()}
+
+
+def test_every_type_of_batch_operation_has_words():
+    text = (CONSOLE / "src" / "pages" / "batches.tsx").read_text()
+    table = re.search(r"const KINDS: .*? = \{\n(.*?)\n\};", text, re.DOTALL)[1]
+    types = {value for name, value in vars(batch_operations).items() if name == value}
+    assert set(re.findall(r"^  (\w+): 'batch\.\w+',$", table, re.MULTILINE)) == types

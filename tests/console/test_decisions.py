@@ -243,6 +243,24 @@ def test_two_versions_are_compared(console, api):
     expect(main.get_by_text("deleted")).to_have_count(0)
 
 
+def test_columns_are_paired_by_what_they_ask_and_not_by_their_place(console, api):
+    """A column in front shifts all others, which have no ids."""
+
+    def deploy(names, *rules):
+        api.deploy("columns.dmn", file(decision("Columns", table(names, ["y"], rules)), id="columns"))
+
+    deploy(["size", "weight"], ("1", "2", '"a"'), ("3", "4", '"b"'))
+    deploy(["zone", "size", "weight"], ("-", "1", "2", '"a"'), ("-", "3", "5", '"b"'))
+    console.open("/decisions/Columns?with=1")
+    main = console.page.get_by_role("main")
+    expect(main.get_by_role("status")).to_have_text("added: 0 · removed: 0 · changed: 1 · moved: 0")
+    heads = main.get_by_role("columnheader")
+    expect(heads.locator("ins")).to_have_text([re.compile("zone")])
+    expect(heads.locator("del")).to_have_count(0)
+    expect(main.locator("tbody del")).to_have_text(["4"])
+    expect(main.locator("tbody ins")).to_have_text(["5"])
+
+
 def test_boxed_expressions_can_be_read(console, api):
     api.deploy("shipping.dmn", definitions(SHIPPING))
     console.open("/decisions/Shipping")

@@ -91,6 +91,10 @@ def test_a_token_is_dragged_to_another_element(console, api, order):
     assert places(api, order) == [*gone, ("send-confirmation", "ACTIVE")]
     expect(console.page.get_by_role("complementary", name="Details")).to_be_visible()
     expect(console.page.get_by_role("button", name=re.compile("modified − Pick the items"))).to_be_visible()
+    command = console.page.get_by_role(
+        "button", name=re.compile(r"process instance modification · modify \(If-Match\)")
+    )
+    expect(command).to_be_visible()
 
 
 @pytest.mark.long

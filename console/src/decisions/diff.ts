@@ -2,29 +2,11 @@
 import type { Column, Rule, Table } from './model.ts';
 
 /** The places of a column in both tables; null where it is missing. */
-export type ColumnPair = { column: Column; before: number | null; after: number | null };
+export type ColumnPair = { before: number | null; after: number | null };
 export type Change = 'same' | 'added' | 'removed' | 'changed' | 'moved';
 /** The places of a rule in both tables, from 0. */
 export type RulePair = { change: Change; before: number | null; after: number | null };
 export type Difference = { inputs: ColumnPair[]; outputs: ColumnPair[]; rules: RulePair[] };
-
-/** The columns of the new table, then those that went. They are the same by id, else by their text. */
-function columnPairs(before: readonly Column[], after: readonly Column[]): ColumnPair[] {
-  const left = new Set(before.keys());
-  const find = (test: (column: Column) => boolean): number | null => {
-    const found = [...left].find((i) => test(before[i]!));
-    if (found === undefined) return null;
-    left.delete(found);
-    return found;
-  };
-  const byId = after.map(({ id }) => find((column) => column.id === id));
-  const pairs = after.map((column, i) => ({
-    column,
-    before: byId[i] ?? find(({ text, label }) => text === column.text && label === column.label),
-    after: i,
-  }));
-  return [...pairs, ...[...left].map((i) => ({ column: before[i]!, before: i, after: null }))];
-}
 
 /** An entry as it is compared: a missing column of inputs is one that everything passes. */
 export const inputAt = (rule: Rule, at: number | null): string => (at === null ? '' : (rule.inputs[at] ?? '')) || '-';
@@ -49,35 +31,50 @@ function ascending(numbers: readonly number[]): Set<number> {
   return found;
 }
 
-/** The keys that rules are paired by: `rule` of id and text, `text` of inputs, outputs and annotations. */
-type Keys = Record<'rule' | 'text' | 'inputs' | 'id', string>;
-type Matched = { before: number | null; after: number; isSame: boolean };
+/** The texts that something is paired by, the surest first. Nothing is paired by ''. */
+type Keys = readonly string[];
+/** `by`: the place of the key that both have. */
+type Matched = { before: number | null; after: number; by: number };
 
-/** Pairs of equal rules, first those with the same id; then of rules with the same inputs, and last with the same id: ids may be mere numbers of places. */
+/** For each of `after` its counterpart: all that share the first key are paired, then those that share the second one, and so on. */
 function matched(before: readonly Keys[], after: readonly Keys[]): Matched[] {
-  const pairs = after.map((_, i): Matched => ({ before: null, after: i, isSame: false }));
+  const pairs = after.map((_, i): Matched => ({ before: null, after: i, by: -1 }));
   const free = new Set(before.keys());
-  const take = (key: keyof Keys, isSame: boolean) => {
+  for (const by of (after[0] ?? []).keys()) {
     const places = new Map<string, number[]>();
     for (const i of [...free].reverse()) {
-      const known = places.get(before[i]![key]);
+      const known = places.get(before[i]![by]!);
       if (known) known.push(i);
-      else places.set(before[i]![key], [i]);
+      else places.set(before[i]![by]!, [i]);
     }
     for (const pair of pairs) {
-      const found = pair.before === null ? places.get(after[pair.after]![key])?.pop() : undefined;
+      const key = after[pair.after]![by];
+      const found = pair.before === null && key ? places.get(key)?.pop() : undefined;
       if (found === undefined) continue;
       free.delete(found);
       pair.before = found;
-      pair.isSame = isSame;
+      pair.by = by;
     }
-  };
-  take('rule', true);
-  take('text', true);
-  take('inputs', false);
-  take('id', false);
+  }
   return pairs;
 }
+
+/** The columns of the new table, then those that went. They are the same by text and id, else by their text, else by their id: ids may be mere numbers of places. */
+function columnPairs(before: readonly Column[], after: readonly Column[]): ColumnPair[] {
+  const keysOf = ({ id, text, label }: Column): Keys => [
+    JSON.stringify([id, text, label]),
+    JSON.stringify([text, label]),
+    text,
+    id,
+  ];
+  const pairs = matched(before.map(keysOf), after.map(keysOf));
+  const taken = new Set(pairs.map((pair) => pair.before));
+  const gone = [...before.keys()].filter((i) => !taken.has(i));
+  return [...pairs, ...gone.map((i) => ({ before: i, after: null }))];
+}
+
+/** The key of a rule that has all of its text. */
+const BY_TEXT = 1;
 
 export function differenceOf(before: Table, after: Table): Difference {
   const inputs = columnPairs(before.inputs, after.inputs);
@@ -87,7 +84,7 @@ export function differenceOf(before: Table, after: Table): Difference {
       const ofInputs = JSON.stringify(inputs.map((pair) => inputAt(rule, pair[side])));
       const ofOutputs = outputs.map((pair) => outputAt(rule, pair[side]));
       const text = JSON.stringify([ofInputs, ofOutputs, rule.notes.filter(Boolean)]);
-      return { id: rule.id, inputs: ofInputs, text, rule: JSON.stringify([rule.id, text]) };
+      return [JSON.stringify([rule.id, text]), text, ofInputs, rule.id]; // ids may be mere numbers of places
     });
   const pairs = matched(keysOf(before.rules, 'before'), keysOf(after.rules, 'after'));
   const kept = pairs.filter((pair) => pair.before !== null);
@@ -103,7 +100,7 @@ export function differenceOf(before: Table, after: Table): Difference {
   };
   for (const pair of pairs) {
     if (stays.has(pair)) addRemoved(pair.before!);
-    const change = pair.before === null ? 'added' : !pair.isSame ? 'changed' : stays.has(pair) ? 'same' : 'moved';
+    const change = pair.before === null ? 'added' : pair.by > BY_TEXT ? 'changed' : stays.has(pair) ? 'same' : 'moved';
     rules.push({ change, before: pair.before, after: pair.after });
   }
   addRemoved(Number.POSITIVE_INFINITY);

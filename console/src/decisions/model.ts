@@ -68,18 +68,18 @@ function tableOf(table: Element): Table {
   return {
     kind: 'table',
     policy: policyOf(table),
-    inputs: childrenOf(table, 'input').map((each, i) => {
+    inputs: childrenOf(table, 'input').map((each) => {
       const expression = childOf(each, 'inputExpression');
       return {
-        id: attribute(each, 'id') || `input_${i + 1}`,
+        id: attribute(each, 'id'),
         label: attribute(each, 'label'),
         text: textOf(expression),
         type: typeOf(expression),
         values: textOf(childOf(each, 'inputValues')),
       };
     }),
-    outputs: childrenOf(table, 'output').map((each, i) => ({
-      id: attribute(each, 'id') || `output_${i + 1}`,
+    outputs: childrenOf(table, 'output').map((each) => ({
+      id: attribute(each, 'id'),
       label: attribute(each, 'label'),
       text: attribute(each, 'name'),
       type: typeOf(each),

@@ -54,7 +54,7 @@ export function Paged<T>({
 function ColumnHead({ column, value, end }: { column: Column; value?: string | undefined; end?: boolean }) {
   return (
     <th scope="col" class={end ? 'out' : undefined}>
-      {column.label || column.text || column.id}
+      {column.label || column.text || column.id || '–'}
       {column.label && column.text && <code>{column.text}</code>}
       <small>
         {column.type} {column.values && <code>{column.values}</code>}
@@ -114,13 +114,13 @@ function Row({ rule, n, table, notes, known }: { rule: Rule; n: number; table: T
           <small class={count ? undefined : 'wait'}>{count ? `×${number(count)}` : t('rule.neverMatched')}</small>
         )}
       </th>
-      {table.inputs.map((column, i) => (
-        <td key={column.id}>
+      {table.inputs.map((_, i) => (
+        <td key={i}>
           <code>{rule.inputs[i] || '-'}</code>
         </td>
       ))}
-      {table.outputs.map((column, i) => (
-        <td key={column.id} class={i ? undefined : 'out'}>
+      {table.outputs.map((_, i) => (
+        <td key={i} class={i ? undefined : 'out'}>
           <code>{rule.outputs[i] ?? ''}</code>
           {outputs && <code class="value">= {outputs[i] ?? ''}</code>}
         </td>
@@ -157,10 +157,10 @@ export function Rules({ label, table, known = {} }: { label: string; table: Tabl
                 <tr>
                   <th scope="col">{t('rule')}</th>
                   {table.inputs.map((column, i) => (
-                    <ColumnHead key={column.id} column={column} value={known.values?.[i]} />
+                    <ColumnHead key={i} column={column} value={known.values?.[i]} />
                   ))}
                   {table.outputs.map((column, i) => (
-                    <ColumnHead key={column.id} column={column} end={i === 0} />
+                    <ColumnHead key={i} column={column} end={i === 0} />
                   ))}
                   {Array.from({ length: notes }, (_, i) => (
                     <th scope="col" key={i} class={i ? undefined : 'out'}>

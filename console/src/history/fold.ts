@@ -36,8 +36,8 @@ export type View = {
 };
 
 export function stepsOf(history: History): Step[] {
-  return history.items.flatMap(({ commandPosition: position, at, intent, events }) => [
-    ...(intent ? [{ position, at, event: { type: 'Command', intent } as LogEvent }] : []),
+  return history.items.flatMap(({ commandPosition: position, at, intent, change, events }) => [
+    ...(intent ? [{ position, at, event: { type: 'Command', intent, change } as LogEvent }] : []),
     ...events.map((event) => ({ position, at, event })),
   ]);
 }

@@ -1,5 +1,5 @@
 // Events for people: a sign, a word, and what they are about.
-
+import { wordsOf } from '../lib/commands.ts';
 import { type Key, t } from '../lib/i18n.ts';
 import type { LogEvent } from '../lib/shapes.ts';
 import type { Shown, View } from './fold.ts';
@@ -122,7 +122,7 @@ function modifiedOf({ activated, terminated }: LogEvent, view: View, name: (id: 
 /** What happened, without the word for it. `name`: the name of an element by its id. */
 export function subjectOf(step: Shown, view: View, name: (id: string) => string): string {
   const { event } = step;
-  if (event.type === 'Command') return text(event.intent).toLowerCase().replaceAll('_', ' ').replace(':', ' · ');
+  if (event.type === 'Command') return wordsOf(text(event.intent), event.change as string | null);
   if (event.type === 'InstanceCreated' || event.type === 'InstanceMigrated')
     return `${text(event.name) || text(event.processId)} v${text(event.version)}`;
   if (event.type === 'InstanceModified') return cut(modifiedOf(event, view, name));

@@ -96,6 +96,12 @@ export const asCli = (commands: readonly Command[]): (string | null)[] =>
     .filter((cli) => cli !== null)
     .map((cli) => (cli === undefined ? null : `vivero ${cli}`));
 
+/** The intent of a command for people: of a conditional one that of its change. */
+export function wordsOf(intent: string, change: string | null = null): string {
+  const words = (change ?? intent).toLowerCase().replaceAll('_', ' ').replace(':', ' · ');
+  return change ? `${words} (If-Match)` : words;
+}
+
 /** A position for people: its number in its partition; beyond the first, with the partition. */
 export function shortPosition(position: string): string {
   const whole = BigInt(position);

@@ -265,12 +265,20 @@ export type User = {
 
 /** An event of the log. Its other fields depend on its type. */
 export type LogEvent = { type: string } & Record<string, unknown>;
-export type LogItem = { commandPosition: string; at: string; intent: Nullable<string>; events: LogEvent[] };
+/** `change`: the intent of the command inside of a conditional one (`If-Match`). */
+export type LogItem = {
+  commandPosition: string;
+  at: string;
+  intent: Nullable<string>;
+  change: Nullable<string>;
+  events: LogEvent[];
+};
 export type History = { items: LogItem[]; next: Nullable<string> };
 export type CommandStatus = {
   commandPosition: string;
   partitionId: number;
   intent: string;
+  change?: Nullable<string>;
   key: Nullable<string>;
   status: 'PENDING' | 'PROCESSED' | 'REJECTED';
   appendedAt: string;

@@ -64,6 +64,8 @@ export const en = {
   'batch.resumeInstances': 'Resume instances',
   'batch.migrateInstances': 'Migrate instances',
   'batch.modifyInstances': 'Modify instances',
+  'batch.deleteDecisions': 'Delete decision instances',
+  'batch.updateJobs': 'Update jobs',
   'nav.access': 'Access',
   save: 'Save',
   create: 'Create',

@@ -65,6 +65,8 @@ export const es: Catalogue = {
   'batch.resumeInstances': 'Reanudar instancias',
   'batch.migrateInstances': 'Migrar instancias',
   'batch.modifyInstances': 'Modificar instancias',
+  'batch.deleteDecisions': 'Borrar instancias de decisión',
+  'batch.updateJobs': 'Actualizar trabajos',
   'nav.access': 'Accesos',
   save: 'Guardar',
   create: 'Crear',

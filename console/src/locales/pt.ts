@@ -65,6 +65,8 @@ export const pt: Catalogue = {
   'batch.resumeInstances': 'Retomar instâncias',
   'batch.migrateInstances': 'Migrar instâncias',
   'batch.modifyInstances': 'Modificar instâncias',
+  'batch.deleteDecisions': 'Apagar instâncias de decisão',
+  'batch.updateJobs': 'Atualizar trabalhos',
   'nav.access': 'Acessos',
   save: 'Salvar',
   create: 'Criar',

@@ -2,7 +2,7 @@
 import { useEffect } from 'preact/hooks';
 import { get } from '../lib/api.ts';
 import { ended, isOpen, UPDATE_BATCH } from '../lib/batches.ts';
-import { type Command, perform } from '../lib/commands.ts';
+import { type Command, perform, wordsOf } from '../lib/commands.ts';
 import { type Key, number, t } from '../lib/i18n.ts';
 import { following } from '../lib/live.ts';
 import { useResource } from '../lib/resource.ts';
@@ -22,19 +22,19 @@ import { Time } from '../parts/time.tsx';
 const TOPIC = ['@batches'];
 const READ_MS = 1000;
 
-/** What a batch does, in words. Types that the console does not know keep their names. */
-export const kindOf = (type: string): string => {
-  const keys: Record<string, Key> = {
-    CANCEL_PROCESS_INSTANCE: 'batch.cancel',
-    DELETE_PROCESS_INSTANCE: 'batch.delete',
-    RESOLVE_INCIDENT: 'batch.retry',
-    SUSPEND_PROCESS_INSTANCE: 'batch.suspendInstances',
-    RESUME_PROCESS_INSTANCE: 'batch.resumeInstances',
-    MIGRATE_PROCESS_INSTANCE: 'batch.migrateInstances',
-    MODIFY_PROCESS_INSTANCE: 'batch.modifyInstances',
-  };
-  return keys[type] ? t(keys[type]) : type.toLowerCase().replaceAll('_', ' ');
+const KINDS: Record<string, Key> = {
+  CANCEL_PROCESS_INSTANCE: 'batch.cancel',
+  DELETE_PROCESS_INSTANCE: 'batch.delete',
+  DELETE_DECISION_INSTANCE: 'batch.deleteDecisions',
+  RESOLVE_INCIDENT: 'batch.retry',
+  SUSPEND_PROCESS_INSTANCE: 'batch.suspendInstances',
+  RESUME_PROCESS_INSTANCE: 'batch.resumeInstances',
+  MIGRATE_PROCESS_INSTANCE: 'batch.migrateInstances',
+  MODIFY_PROCESS_INSTANCE: 'batch.modifyInstances',
+  UPDATE_JOB: 'batch.updateJobs',
 };
+/** What a batch does, in words. Types of a later server keep their names. */
+export const kindOf = (type: string): string => (KINDS[type] ? t(KINDS[type]) : wordsOf(type));
 
 function Progress({ batch }: { batch: Batch }) {
   const total = batch.operationsTotalCount;

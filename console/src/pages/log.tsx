@@ -1,6 +1,6 @@
 // The log of commands: its tail, and each command with its outcome and events.
 import { get } from '../lib/api.ts';
-import { shortPosition } from '../lib/commands.ts';
+import { shortPosition, wordsOf } from '../lib/commands.ts';
 import { t } from '../lib/i18n.ts';
 import { useResource } from '../lib/resource.ts';
 import { href, put, query } from '../lib/router.ts';
@@ -16,8 +16,6 @@ import { KeyText, Time } from '../parts/time.tsx';
 type Entry = Omit<CommandStatus, 'events' | 'response'>;
 type Tail = { items: Entry[]; partitions: number[]; next: string | null };
 
-const words = (intent: string): string => intent.toLowerCase().replaceAll('_', ' ').replace(':', ' · ');
-
 const columns = (): Column<Entry>[] => [
   {
     title: t('position'),
@@ -31,7 +29,7 @@ const columns = (): Column<Entry>[] => [
       </a>
     ),
   },
-  { title: t('log.intent'), wide: true, cell: (entry) => <b>{words(entry.intent)}</b> },
+  { title: t('log.intent'), wide: true, cell: (entry) => <b>{wordsOf(entry.intent)}</b> },
   { title: t('state'), cell: (entry) => <State of={entry.status} /> },
   { title: t('log.subject'), cell: (entry) => (entry.key ? <code>{entry.key}</code> : <span class="dim">–</span>) },
   { title: t('log.appended'), cell: (entry) => <Time at={entry.appendedAt} /> },
@@ -59,7 +57,11 @@ function Command({ position }: { position: string }) {
   ]);
   const command = found.data.value;
   return (
-    <Dialog title={command ? words(command.intent) : t('log.intent')} wide onClose={() => put({ command: null })}>
+    <Dialog
+      title={command ? wordsOf(command.intent, command.change) : t('log.intent')}
+      wide
+      onClose={() => put({ command: null })}
+    >
       {found.problem.value && <ProblemBox problem={found.problem.value} />}
       {command && (
         <>

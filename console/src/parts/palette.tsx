@@ -1,4 +1,4 @@
-// Ctrl K: go to a page, a process, or an instance. Arrow keys choose, Enter opens.
+// Ctrl K: go to a page, a process, a decision, or an instance. Arrow keys choose, Enter opens.
 import { useSignal } from '@preact/signals';
 import { useEffect } from 'preact/hooks';
 import { search } from '../lib/api.ts';
@@ -6,8 +6,8 @@ import { t } from '../lib/i18n.ts';
 import { paletteOpen } from '../lib/keys.ts';
 import { useResource } from '../lib/resource.ts';
 import { go, href } from '../lib/router.ts';
-import type { Definition, Instance } from '../lib/shapes.ts';
-import { processUrl } from '../lib/urls.ts';
+import type { DecisionDefinition, Definition, Instance } from '../lib/shapes.ts';
+import { decisionUrl, processUrl } from '../lib/urls.ts';
 import { Dialog } from './dialog.tsx';
 import { PLACES } from './places.ts';
 
@@ -45,11 +45,15 @@ function useInstances(text: string): Instance[] {
   return text ? (found?.items ?? []) : [];
 }
 
+/** The latest versions of all processes or decisions. */
+const useLatest = <T,>(resource: string): T[] =>
+  useResource(`palette ${resource}`, (abort) =>
+    search<T>(resource, { filter: { isLatestVersion: true }, page: { limit: 200 } }, abort),
+  ).data.value?.items ?? [];
+
 function useChoices(text: string): Choice[] {
-  const definitions =
-    useResource('palette processes', (abort) =>
-      search<Definition>('process-definitions', { filter: { isLatestVersion: true }, page: { limit: 200 } }, abort),
-    ).data.value?.items ?? [];
+  const definitions = useLatest<Definition>('process-definitions');
+  const decisions = useLatest<DecisionDefinition>('decision-definitions');
   const instances = useInstances(useSettled(text));
   const places = PLACES.filter(([, name]) => includes(t(name), text)).map(([to, name]) => ({
     to: href(to),
@@ -57,9 +61,12 @@ function useChoices(text: string): Choice[] {
     kind: '',
   }));
   if (!text) return places.slice(0, MOST);
-  const processes = definitions
-    .filter((d) => includes(`${d.name ?? ''} ${d.processDefinitionId}`, text))
-    .map((d) => ({ to: processUrl(d.processDefinitionId), name: d.name ?? d.processDefinitionId, kind: t('process') }));
+  const named = [
+    ...definitions.map(({ processDefinitionId: id, name }) => ({ id, name, to: processUrl(id), kind: t('process') })),
+    ...decisions.map(({ decisionDefinitionId: id, name }) => ({ id, name, to: decisionUrl(id), kind: t('decision') })),
+  ]
+    .filter(({ id, name }) => includes(`${name ?? ''} ${id}`, text))
+    .map(({ id, name, ...choice }) => ({ ...choice, name: name || id }));
   const found = instances.map((i) => ({
     to: href(`/instances/${i.processInstanceKey}`),
     name: i.businessId ?? i.processInstanceKey,
@@ -67,7 +74,7 @@ function useChoices(text: string): Choice[] {
   }));
   const key = /^\d{10,}$/.test(text) ? [{ to: href(`/instances/${text}`), name: text, kind: t('instance') }] : [];
   const all = { to: href('/instances', { state: 'all', q: text }), name: t('palette.find', { text }), kind: '' };
-  return [...key, ...found, ...places, ...processes].slice(0, MOST - 1).concat(all);
+  return [...key, ...found, ...places, ...named].slice(0, MOST - 1).concat(all);
 }
 
 export function Palette() {

@@ -6,6 +6,7 @@ import pytest
 
 from vivero.core.records.catalogue import DefinitionAdded
 from vivero.core.records.codec import encode_events
+from vivero.core.records.conditional_changes import ChangeIfMatch
 from vivero.core.records.instances import ElementActivating, IncidentRaised, VariableSet, WorkDeferred
 from vivero.core.records.jobs import JobFailed
 
@@ -55,6 +56,7 @@ async def test_a_command_that_waits(append, reader):
         "commandPosition": str(POSITION),
         "partitionId": 1,
         "intent": "JOB:COMPLETE",
+        "change": None,
         "key": str(KEY),
         "tenantId": "<default>",
         "status": "PENDING",
@@ -64,6 +66,16 @@ async def test_a_command_that_waits(append, reader):
         "response": None,
         "events": [],
     }
+
+
+@pytest.mark.parametrize(
+    ("payload", "change"), [('{"key":1,"change":"JOB:FAIL","payload":{}}', "JOB:FAIL"), ("", None)]
+)
+async def test_a_conditional_command_names_its_change(append, reader, payload, change):
+    """Not after an erasure."""
+    append(POSITION, payload, intent=ChangeIfMatch.intent)
+    command = (await reader("GET", f"/v2/commands/{POSITION}")).json
+    assert (command["intent"], command["change"]) == ("PROCESS_INSTANCE:CHANGE_IF_MATCH", change)
 
 
 async def test_a_command_that_was_rejected(append, process, reader):

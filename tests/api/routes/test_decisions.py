@@ -300,6 +300,24 @@ async def test_counts_of_rules_are_bounded_and_say_so(reader, rows, monkeypatch,
     assert (answer.json["decisionInstances"], answer.json["hasMore"]) == (most, most < 3)
 
 
+async def test_counts_begin_at_the_newest_of_all_partitions(reader, rows, monkeypatch):
+    """Keys of a later partition are higher, however old the rows are."""
+    monkeypatch.setattr(decision_statistics, "COUNTED", 2)
+    monkeypatch.setattr(decision_statistics, "LOOKED_AT", 2)
+    rows.execute("INSERT INTO resources (sha256, bytes) VALUES ('dd', '<x/>')")
+    rows.execute("INSERT INTO partitions (id) VALUES (2), (3) ON CONFLICT DO NOTHING")
+    rows.decision(KEY + 17)
+    stored(rows, KEY + 17, (2,))
+    for partition, at, state in ((2, "2026-11-18T11:06:39Z", "FAILED"), (3, "2026-11-18T11:06:41Z", "EVALUATED")):
+        key = partition << 51 | 7
+        put(rows, key, decision_definition_key=KEY + 17, rules=rules_of(partition), evaluated_at=at, state=state)
+    found = (await reader("GET", f"/v2/decision-definitions/{KEY + 17}/statistics/rules")).json
+    assert [each["ruleIndex"] for each in found["rules"]] == [2, 3]
+    assert (found["decisionInstances"], found["failed"], found["hasMore"]) == (2, 0, True)
+    counted = (await reader("POST", STATISTICS, {"decisionDefinitionKeys": [str(KEY + 17)]})).json["items"]
+    assert counted == [{"decisionDefinitionKey": str(KEY + 17), "decisionInstances": 2, "failed": 0, "hasMore": True}]
+
+
 async def test_evaluations_are_counted_by_version(reader, rows, monkeypatch):
     monkeypatch.setattr(decision_statistics, "COUNTED", 3)
     rows.execute("INSERT INTO resources (sha256, bytes) VALUES ('dd', '<x/>')")
