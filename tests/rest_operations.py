@@ -55,7 +55,7 @@ def operations() -> list[Operation]:
 
 
 def served() -> set[tuple[str, str]]:
-    """What the router serves."""
+    """Method and path of all routes."""
     return {endpoint(route.method, route.path) for route in ROUTES}
 
 
@@ -71,7 +71,8 @@ def table() -> str:
     rows = [f"| {group} | {state} | {', '.join(names)} |" for (group, state), names in _groups()]
     counts = [state(operation).partition(":")[0] for operation in operations()]
     told = ", ".join(f"{counts.count(name)} {name}" for name in ("yes", "partly", "not yet", "no"))
-    return f"The API has {len(counts)} operations: {told}.\n\n| group | here | operations |\n|---|---|---|\n" + "\n".join(rows)
+    head = f"The API has {len(counts)} operations: {told}.\n\n| group | here | operations |\n|---|---|---|\n"
+    return head + "\n".join(rows)
 
 
 def _groups() -> Any:
