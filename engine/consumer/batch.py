@@ -22,6 +22,7 @@ from vivero.core.execution.step import Processor
 from vivero.core.needs import Leases, Need, NotLoaded
 from vivero.core.records.base import Command, Sender
 from vivero.core.records.codec import INTENTS, check_encoding, decode_command
+from vivero.core.records.conditional_changes import ChangeIfMatch
 from vivero.core.records.effects import Rejection, RejectionCode
 from vivero.core.records.instances import ContinueWork
 from vivero.core.rules import FOLLOW_UP_ROUNDS
@@ -91,6 +92,8 @@ class _Collected:
     log_rows: list[save.EventLogRow] = field(default_factory=list)
     outcomes: list[CommandOutcome] = field(default_factory=list)
     audited: list[AuditedCommand] = field(default_factory=list)
+    untaken: list[int] = field(default_factory=list)
+    """Jobs on whose leases the commands depend."""
     counted: Counter[tuple[str, str]] = field(default_factory=Counter)
     last: int = 0
     commands: int = 0
@@ -162,6 +165,8 @@ async def compute(
             missing = not_loaded.need
             break
         _collect(collected, one.row, handled)
+        if isinstance(one.command, ChangeIfMatch) and handled[0].rejection is None:
+            collected.untaken += one.command.untaken
         if one.row.audit is not None:
             _audit(collected, processor, one, one.row.audit, handled)
         moment = perf_counter()
@@ -286,7 +291,7 @@ async def _finish(processor: Processor, collected: _Collected, now: int) -> Batc
         inboxes = {one for one in inboxes if one > 0} | {move.to for move in slot_moves(state) if move.to}
     roots = batches.close(state)
     moves = save.moves_definitions(state)
-    calls, turn = [], perf_counter()
+    calls, turn = [save.require_untaken(collected.untaken)] if collected.untaken else [], perf_counter()
     for call in save.statements_of(state, collected.log_rows, notices.to_inbox, now):
         calls.append(call)
         if perf_counter() - turn > CHECKPOINT_EVERY_S:

@@ -19,7 +19,7 @@ from vivero.core.records.base import Command
 from vivero.core.records.effects import Rejection, RejectionCode
 from vivero.core.records.timers import TriggerTimer
 from vivero.storage.log.attempts import Known, Suspicion
-from vivero.storage.postgres.errors import DataPoison, describe
+from vivero.storage.postgres.errors import DataPoison, LeaseTaken, describe
 from vivero.storage.work.timers import StuckTimer
 
 log = structlog.get_logger(__name__)
@@ -55,10 +55,14 @@ class RejectedCommands:
     def suspect(self, suspected: Suspected) -> None:
         """A batch could not be loaded or saved. Try its commands one by one, and reject one that was alone."""
         last = suspected.last
-        log.error("the database rejects a batch", first=suspected.first, last=last, error=describe(suspected.poison))
+        poison = suspected.poison
+        raced = isinstance(poison, LeaseTaken)  # it is nobody's fault
+        tell = log.info if raced else log.error
+        tell("the database rejects a batch", first=suspected.first, last=last, error=describe(poison))
         if self.careful_until >= last and suspected.commands == 1:
-            reason = f"the database rejects what the command names or would write: {suspected.poison.message}"
-            self.add(last, Rejection(RejectionCode.PROCESSING_ERROR, reason))
+            code = RejectionCode.INVALID_STATE if raced else RejectionCode.PROCESSING_ERROR
+            reason = f"the database rejects what the command names or would write: {poison.message}"
+            self.add(last, Rejection(code, reason))
         self.careful_until = max(last, self.careful_until)
 
     def doubt(self, suspicion: Suspicion) -> None:

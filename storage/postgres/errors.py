@@ -108,6 +108,10 @@ class DataPoison(StorageError):
     """PostgreSQL rejects a value; a retry is useless."""
 
 
+class LeaseTaken(DataPoison):
+    """A worker has got a job on whose lease a command of the batch depends. A retry reads the leases again."""
+
+
 class StorageBug(StorageError):
     """Our fault: the statement, the schema or the rights differ from what the program expects."""
 
@@ -116,6 +120,7 @@ class StorageBug(StorageError):
 SQLSTATES: Mapping[str, type[StorageError]] = {
     "VV001": SteppedDown,  # raised by our own fence
     "VV002": Retry,  # raised by our own append: the appender has another connection
+    "VV003": LeaseTaken,  # raised by our own check of jobs that nobody may have
     "08": ConnectionLost,  # connection exception
     "57P0": ConnectionLost,  # admin shutdown, crash shutdown, cannot connect now, database dropped, idle session
     "25P03": ConnectionLost,  # idle_in_transaction_session_timeout: the server closed the session

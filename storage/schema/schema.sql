@@ -1992,6 +1992,21 @@ BEGIN
     RAISE EXCEPTION 'session % of appender % is over', number, appender USING ERRCODE = 'VV002';
 END $function$;
 
+-- function require_untaken(keys bigint[])
+CREATE OR REPLACE FUNCTION require_untaken(keys bigint[])
+ RETURNS void
+ LANGUAGE plpgsql
+AS $function$
+DECLARE
+    taken bigint;
+BEGIN
+    PERFORM FROM jobs WHERE job_key = ANY (keys) ORDER BY job_key FOR UPDATE;
+    SELECT job_key INTO taken FROM jobs WHERE job_key = ANY (keys) AND lease_token IS NOT NULL ORDER BY job_key LIMIT 1;
+    IF FOUND THEN
+        RAISE EXCEPTION 'a worker has got job ''%''', taken USING ERRCODE = 'VV003';
+    END IF;
+END $function$;
+
 -- function revoke_tokens_of_user()
 CREATE OR REPLACE FUNCTION revoke_tokens_of_user()
  RETURNS trigger

@@ -6,7 +6,7 @@ at once: the next batch may change the same rows while this one is on its way.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 
 import msgspec
@@ -91,6 +91,14 @@ def fence(partition: int, epoch: int, old_position: int, new_position: int, next
 def fence_between(partition: int, epoch: int, position: int, next_key: int, announced: bool) -> Call:
     """The first statement of a batch between commands, which keeps the cursor. `announced`: a client hears of it."""
     return _sql["fence_between"], (partition, epoch, position, next_key, announced)
+
+
+def require_untaken(jobs: Iterable[int]) -> Call:
+    """Behind the fence of a batch whose commands depend on jobs that no worker has, or has had.
+
+    Its commit raises LeaseTaken if a worker has got one since their leases were read.
+    """
+    return _sql["require_untaken"], (sorted(set(jobs)),)
 
 
 def log_row(position: int, row: Handled, response: bytes | None) -> EventLogRow:

@@ -7,6 +7,10 @@ SELECT fence($1, $2, $3, $4, $5);
 -- The first statement of a batch between commands: it writes nothing, and the event log's primary key lets it happen once.
 SELECT fence_between($1, $2, $3, $4, $5);
 
+-- name: require_untaken
+-- The second statement of a batch with undos: it raises if a worker has got one of these jobs since their leases were read.
+SELECT require_untaken($1);
+
 -- name: event_log
 -- One row for each handled command; each column is a parameter. Events keep their text. A large text is stored in a column
 -- without slow compression.

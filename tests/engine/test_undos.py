@@ -1,11 +1,13 @@
 """Undo on the database: leases that activation gives beside the log end the offer, whenever they are given."""
 
 import pytest
+import trio
 
 from tests.core.modification_models import FORKED, command
 from tests.engine.whole_engine import WholeEngine
 from vivero.core.commands.conditional_change import conditional
 from vivero.core.records.effects import RejectionCode
+from vivero.core.records.instances import SetVariables
 from vivero.core.records.migrations import MigrateInstance
 from vivero.core.records.suspensions import SuspendInstance
 from vivero.core.undos.inverse import inverse_of, operation_of
@@ -70,6 +72,38 @@ async def test_a_lease_between_the_offer_and_the_undo_refuses(engine):
     assert outcome.rejection.reason.endswith(f"but a worker has got job '{job}'")
     assert await taken_job(engine.connection, undo.untaken) == job
     assert operation == "MODIFY"
+
+
+async def test_a_lease_between_the_read_of_leases_and_the_commit_refuses(engine, connect):
+    """The activation holds the row, and its lease becomes visible only after the batch has read the leases."""
+    await engine.deploy(FORKED)
+    await engine.create("p")
+    [[key]] = await engine.rows("SELECT process_instance_key FROM process_instances")
+    assert (await engine.run(command(key, "c"))).rejection is None
+    _, undo, again = await offered(engine, key)
+    [job] = undo.untaken
+    worker, answers = await connect(), []
+
+    async def run():
+        answers.append(await engine.run(again))
+
+    async def waiting():
+        locks = "SELECT count(*)::int FROM pg_locks WHERE locktype = 'transactionid' AND NOT granted"
+        return (await engine.rows(locks))[0][0]
+
+    async with trio.open_nursery() as nursery:
+        await worker.execute("BEGIN")
+        await worker.execute("UPDATE jobs SET lease_token = gen_random_uuid() WHERE job_key = $1", [job])
+        nursery.start_soon(run)
+        with trio.fail_after(20):
+            while not await waiting():
+                await trio.lowlevel.checkpoint()
+        await worker.execute("COMMIT")
+    [outcome] = answers
+    assert outcome.rejection.code is RejectionCode.INVALID_STATE
+    assert outcome.rejection.reason.endswith(f"but a worker has got job '{job}'")
+    assert await engine.rows("SELECT FROM jobs WHERE job_key = $1 AND ended_at IS NULL", job), "nothing has happened"
+    assert (await engine.run(SetVariables(key, {}))).rejection is None, "the log goes on"
 
 
 async def test_a_second_undo_finds_another_version(engine):

@@ -60,6 +60,12 @@ SNAPSHOTS: tuple[Mutant, ...] = (
         ("    if isinstance(command, ChangeIfMatch):", "    if False:"),
     ),
     mutant(
+        "a lease slips in before the commit of an undo",
+        "tests/engine/test_undos.py::test_a_lease_between_the_read_of_leases_and_the_commit_refuses",
+        "engine/consumer/batch.py",
+        ("            collected.untaken += one.command.untaken\n", "            pass\n"),
+    ),
+    mutant(
         "a weak tag matches",
         "tests/api/routes/test_snapshots.py::test_entity_tags",
         "api/commands/preconditions.py",

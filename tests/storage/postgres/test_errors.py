@@ -10,6 +10,7 @@ from vivero.storage.postgres.errors import (
     DataPoison,
     DeadlineExceeded,
     Diagnosis,
+    LeaseTaken,
     Outage,
     Retry,
     SteppedDown,
@@ -56,7 +57,8 @@ from vivero.storage.postgres.errors import (
         ("P0001", StorageBug),
         ("XX000", StorageBug),
         ("VV002", Retry),
-        ("VV003", StorageBug),
+        ("VV003", LeaseTaken),
+        ("VV004", StorageBug),
     ],
 )
 def test_kind_of_a_sqlstate(sqlstate, kind):
