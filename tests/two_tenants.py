@@ -87,6 +87,7 @@ def fill(rows, key, tenant):
     )
     item = {"batch_operation_key": key + 15, "item_key": key, "type": kind, "process_id": process, "tenant_id": tenant}
     rows.put("batch_operation_items", **item, **tree)
+    rows.put("cluster_variables", tenant_id=tenant, name="limit", value="1", normal="1", metadata="{}")
     rows.put("loop_items", body_key=key + 1, index=0, item="1")
     rows.put("paged_loop_items", body_key=key + 1, first=0, items="[1]")
     registration = {"scope_key": key, "element_instance_key": key + 1, "element_id": "task", "is_scope": False}

@@ -36,12 +36,14 @@ REJECTED = (403, 404, 409)
 def record(
     audited: Audited, caller: Caller, address: str, method: str, path: str, ids: Mapping[str, str], tenants: Tenants
 ) -> AuditRecord:
-    """The record of an attempt. `ids`: the parameters of the path: the entity, and the member of a role or group.
-    `tenants`: those that the caller may use.
+    """The record of an attempt. `ids`: the parameters of the path: the tenant of an entity, the entity itself, and the
+    member of a role or group. `tenants`: those that the caller may use.
 
     The description has method and path: these have no secrets, in contrast to bodies.
     """
-    entity, member = (*map(_shown, islice(ids.values(), 2)), None, None)[:2]
+    tenant = ids.get("tenantId") if audited.entity != "TENANT" else None
+    named = (id for name, id in ids.items() if tenant is None or name != "tenantId")
+    entity, member = (*map(_shown, islice(named, 2)), None, None)[:2]
     return AuditRecord(
         ACTORS[caller.kind],
         _shown(caller.id),
@@ -54,6 +56,7 @@ def record(
         _shown(f"{method} {path}"),
         audited.related,
         member,
+        None if tenant is None else _shown(tenant),
         tenants=None if tenants is None else joined(tenants),
         actor_provider=caller.provider,
     )
@@ -71,15 +74,19 @@ def _printable(text: str) -> str:
 def record_of(request: Request, entity_key: str | None = None) -> AuditRecord | None:
     """The record of a request whose change is recorded, with the reason that its caller gives.
 
-    `entity_key`: the id of a new entity, which no path has.
+    `entity_key`: the id of a new entity, of which the path has at most the tenant.
     """
     if request.audited is None:
         return None
-    ids = request.params if entity_key is None else {"": entity_key}
+    ids = request.params if entity_key is None else {**_tenant_of(request), "": entity_key}
     made = record(request.audited, request.caller, request.owner, request.method, request.path, ids, request.tenants)
     if request.note is None:
         return made
     return msgspec.structs.replace(made, description=f"{made.description}: {_printable(request.note)}")
+
+
+def _tenant_of(request: Request) -> dict[str, str]:
+    return {name: id for name, id in request.params.items() if name == "tenantId"}
 
 
 def of_command(request: Request) -> str | None:

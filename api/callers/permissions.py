@@ -76,6 +76,7 @@ _WATCHING = (
     | _of("EXPRESSION", "EVALUATE")
     | _of("COMPONENT", "ACCESS")
     | _of("BATCH", "READ")
+    | _of("CLUSTER_VARIABLE", "READ")
 )
 _RUNNING = (
     _of(
@@ -105,6 +106,7 @@ RESOURCES: Mapping[str, frozenset[str]] = {
     "AUDIT_LOG": frozenset({"READ"}),
     "AUTHORIZATION": frozenset(_CRUD),
     "BATCH": frozenset({"CREATE", "READ", "UPDATE", *(f"CREATE_BATCH_OPERATION_{type}" for type in BATCH_TYPES)}),
+    "CLUSTER_VARIABLE": frozenset(_CRUD),
     "COMPONENT": frozenset({"ACCESS"}),
     "DECISION_DEFINITION": frozenset(
         permission.action for permission in _WATCHING | _RUNNING if permission.resource == "DECISION_DEFINITION"
@@ -132,7 +134,6 @@ _WITHOUT_EFFECT: Mapping[str, frozenset[str]] = {
     "BATCH": frozenset(
         f"CREATE_BATCH_OPERATION_{type}" for type in ("DELETE_DECISION_DEFINITION", "DELETE_PROCESS_DEFINITION")
     ),
-    "CLUSTER_VARIABLE": frozenset(_CRUD),
     "DECISION_REQUIREMENTS_DEFINITION": frozenset({"UPDATE", "DELETE"}),
     "DOCUMENT": frozenset({"CREATE", "READ", "DELETE"}),
     "EXPORTER": frozenset({"PAUSE"}),

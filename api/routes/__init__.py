@@ -59,7 +59,6 @@ from vivero.api.routes import (
     events,
     expressions,
     forms,
-    global_task_listeners,
     incidents,
     job_activation,
     jobs,
@@ -86,6 +85,7 @@ from vivero.api.routes import (
     variables,
 )
 from vivero.api.routes.batch_routes import BATCH_ROUTES
+from vivero.api.routes.cluster_wide_routes import CLUSTER_WIDE_ROUTES
 from vivero.api.routes.decision_routes import DECISION_ROUTES
 from vivero.api.routes.directory import Entries
 from vivero.api.routes.route import Handler, Route, deployment_limit, of_key, variables_limit
@@ -113,21 +113,6 @@ def _entries(entries: Entries) -> Iterator[Route]:
         assigned, unassigned = (administration(kind, each, members.type) for each in ("ASSIGN", "UNASSIGN"))
         yield Route("PUT", member, directory.assigning(entries, members), update, audited=assigned)
         yield Route("DELETE", member, directory.unassigning(entries, members), update, audited=unassigned)
-
-
-def _global_task_listeners() -> Iterator[Route]:
-    """The routes of task listeners of the whole cluster, which concern all tenants."""
-    path, listeners = "/v2/global-task-listeners", global_task_listeners
-    one = f"{path}/{{id}}"
-    for method, where, handler, action, record in (
-        ("POST", path, listeners.create, "CREATE", administration("RESOURCE", "CREATE")),
-        ("POST", f"{path}/search", listeners.search, "READ", None),
-        ("GET", one, listeners.get, "READ", None),
-        ("PUT", one, listeners.replace, "UPDATE", administration("RESOURCE", "UPDATE")),
-        ("DELETE", one, listeners.delete, "DELETE", administration("RESOURCE", "DELETE")),
-    ):
-        needs = Permission("GLOBAL_LISTENER", f"{action}_TASK_LISTENER")
-        yield Route(method, where, handler, needs, audited=record, of_no_tenant=True)
 
 
 def _reports_job(report: str, handler: Handler, record: Audited) -> Route:
@@ -488,8 +473,8 @@ ROUTES = (
         Permission("AUTHORIZATION", "DELETE"),
         audited=administration("AUTHORIZATION", "DELETE"),
     ),
-    # task listeners of the whole cluster
-    *_global_task_listeners(),
+    # task listeners and variables of the whole cluster
+    *CLUSTER_WIDE_ROUTES,
     # who did what
     Route("POST", "/v2/audit-logs/search", audit_logs.search, READ_AUDIT_LOG),
     Route("GET", "/v2/audit-logs/{auditLogKey}", audit_logs.get, READ_AUDIT_LOG),

@@ -102,12 +102,20 @@ async def delete(connection: Connection, kind: EntryKind, id: str) -> str:
         (kind.type, id),
     )
     if kind is TENANT:
+        await _forget_variables(connection, id)
         text = "UPDATE api_tokens SET tenants = array_remove(tenants, $1) WHERE $1 = ANY (tenants)"
         await connection.execute(text, (id,))
     await connection.execute("DELETE FROM authorizations WHERE owner_type = $1 AND owner_id = $2", (kind.type, id))
     if before and not await count_admins(connection):
         raise LastAdmin
     return "done"
+
+
+async def _forget_variables(connection: Connection, tenant: str) -> None:
+    """Delete the cluster variables of a tenant. Partitions may have them in memory, so the catalogue changes."""
+    text = "DELETE FROM cluster_variables WHERE tenant_id = $1 RETURNING 1"
+    if (await connection.execute(text, (tenant,))).rows:
+        await routes.note_change(connection)
 
 
 async def _why_not(connection: Connection, kind: EntryKind, id: str) -> str:

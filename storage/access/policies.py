@@ -48,6 +48,7 @@ POLICIES: Mapping[str, str] = {
     ),
     **{table: _OF_DEFINITION.format(table=table) for table in _COUNTS},
     **{table: _OF_BODY.format(table=table) for table in ("loop_items", "paged_loop_items")},
+    "cluster_variables": f"{_OWN} OR tenant_id = ''",
     "batch_operations": f"tenants <@ {_TENANTS}",
     "resources": """EXISTS (SELECT FROM process_definitions d WHERE d.sha256 = resources.sha256)
     OR EXISTS (SELECT FROM forms f WHERE f.sha256 = resources.sha256)

@@ -227,6 +227,19 @@ CREATE TABLE cluster (
     CONSTRAINT cluster_pkey PRIMARY KEY (one)
 );
 
+-- table cluster_variables
+CREATE TABLE cluster_variables (
+    key bigint GENERATED ALWAYS AS IDENTITY NOT NULL,
+    tenant_id text NOT NULL,
+    name text NOT NULL,
+    value text NOT NULL,
+    normal text NOT NULL,
+    metadata jsonb NOT NULL,
+    CONSTRAINT cluster_variables_pkey PRIMARY KEY (key),
+    CONSTRAINT cluster_variables_tenant_id_name_key UNIQUE (tenant_id, name)
+);
+CREATE INDEX cluster_variables_name ON cluster_variables USING btree (name);
+
 -- table command_log
 CREATE TABLE command_log (
     partition_id integer NOT NULL,

@@ -20,6 +20,8 @@ def of_tenants(resource: Resource, tenants: Tenants, parameters: Parameters) -> 
     """The condition that rows belong to these tenants; none for all tenants, and for rows of no tenant."""
     if tenants is None or resource.tenant is None:
         return []
+    if resource.tenant_of_all is not None:
+        tenants = {*tenants, resource.tenant_of_all}
     if resource.tenants_sql is not None:
         return [f"{resource.tenants_sql} <@ {parameters.add(sorted(tenants), 'text[]')}"]
     if len(tenants) == 1:  # a comparison with an array costs a scan twice as much

@@ -57,6 +57,10 @@ class Resource:
     """Whether each row belongs to a tenant, which the field `tenantId` has."""
     variables: str | None = None
     """The column of the table of variables that is the key of the rows, if `variables` is a special filter of it."""
+    tenant_sql: str | None = None
+    """The SQL of the tenant, where the field shows it otherwise."""
+    tenant_of_all: str | None = None
+    """The tenant of the rows that every tenant sees."""
     tenants_sql: str | None = None
     """The SQL of the tenants (text[]) of a row that may belong to several. Its reader must have them all."""
 
@@ -72,7 +76,7 @@ class Resource:
     @property
     def tenant(self) -> str | None:
         """The SQL of the tenant that a row belongs to; None if rows belong to no tenant."""
-        return self.by_name["tenantId"].sql if self.of_tenants else None
+        return (self.tenant_sql or self.by_name["tenantId"].sql) if self.of_tenants else None
 
     @property
     def document(self) -> str:

@@ -64,7 +64,7 @@ GLOBAL = {
     **dict.fromkeys(
         (
             *("process_definitions", "deployments", "resources", "forms", "start_subscriptions", "definitions_seq"),
-            *("decision_requirements", "decision_definitions", "global_task_listeners"),
+            *("decision_requirements", "decision_definitions", "global_task_listeners", "cluster_variables"),
         ),
         CATALOGUE,
     ),
@@ -135,7 +135,7 @@ NOT_ERASED = {
             *("process_definitions", "deployments", "resources", "forms", "start_subscriptions", "users"),
             *("decision_requirements", "decision_definitions"),
             *("user_groups", "roles", "members", "mapping_rules", "authorizations", "api_tokens", "sessions"),
-            *("tenants", "tenant_partitions", "global_task_listeners"),
+            *("tenants", "tenant_partitions", "global_task_listeners", "cluster_variables"),
         ),
         OPERATORS,
     ),

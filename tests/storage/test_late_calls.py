@@ -32,7 +32,8 @@ from vivero.storage.postgres.sql_files import beside, load
 from vivero.storage.retention import archives, decision_instances, erasure, erasure_by_value, history
 from vivero.storage.schema import migrate
 from vivero.storage.schema.migration_files import Migration, MigrationError
-from vivero.storage.state import definitions, message_channels, save, task_listeners, variable_values
+from vivero.storage.state import cluster_variables, definitions, message_channels, save, task_listeners, variable_values
+from vivero.storage.state.cluster_variables import ClusterVariable
 from vivero.storage.state.task_listeners import GlobalTaskListener
 from vivero.storage.work import activation, batch_operations, timers
 from vivero.storage.work.activation import ActivationRequest
@@ -815,8 +816,13 @@ WITH_LISTENER = (
 )
 
 
-def with_listener(change, *values):
-    """A change of a listener in its transaction, as requests make it."""
+VARIABLE = ClusterVariable("acme", "limit", "1", "{}")
+VARIABLES = "DELETE FROM cluster_variables; UPDATE definitions_seq SET n = 0;"
+WITH_VARIABLE = VARIABLES + "INSERT INTO cluster_variables VALUES (DEFAULT, 'acme', 'limit', '0', '0', '{}');"
+
+
+def in_transaction(change, *values):
+    """A change of the catalogue in its transaction, as requests make it."""
 
     async def call(connection):
         async with connection.transaction():
@@ -828,20 +834,20 @@ def with_listener(change, *values):
 CHANGES = [
     Case(
         "task_listeners.create",
-        with_listener(task_listeners.create, LISTENER),
-        with_listener(task_listeners.create, LISTENER._replace(type="again")),
+        in_transaction(task_listeners.create, LISTENER),
+        in_transaction(task_listeners.create, LISTENER._replace(type="again")),
         LISTENERS,
     ),
     Case(
         "task_listeners.replace",
-        with_listener(task_listeners.replace, LISTENER._replace(type="second")),
-        with_listener(task_listeners.replace, LISTENER._replace(type="third")),
+        in_transaction(task_listeners.replace, LISTENER._replace(type="second")),
+        in_transaction(task_listeners.replace, LISTENER._replace(type="third")),
         WITH_LISTENER,
     ),
     Case(
         "task_listeners.delete",
-        with_listener(task_listeners.delete, "audit"),
-        with_listener(task_listeners.replace, LISTENER._replace(type="second")),
+        in_transaction(task_listeners.delete, "audit"),
+        in_transaction(task_listeners.replace, LISTENER._replace(type="second")),
         WITH_LISTENER,
     ),
     Case(
@@ -849,6 +855,24 @@ CHANGES = [
         lambda c: task_listeners.configure(c, [LISTENER]),
         lambda c: task_listeners.configure(c, [LISTENER._replace(type="again")]),
         LISTENERS,
+    ),
+    Case(
+        "cluster_variables.create",
+        in_transaction(cluster_variables.create, VARIABLE),
+        in_transaction(cluster_variables.delete, "acme", "limit"),
+        VARIABLES,
+    ),
+    Case(
+        "cluster_variables.replace",
+        in_transaction(cluster_variables.replace, VARIABLE),
+        in_transaction(cluster_variables.replace, VARIABLE._replace(value="2")),
+        WITH_VARIABLE,
+    ),
+    Case(
+        "cluster_variables.delete",
+        in_transaction(cluster_variables.delete, "acme", "limit"),
+        in_transaction(cluster_variables.create, VARIABLE),
+        WITH_VARIABLE,
     ),
     Case(
         "identities.create_user",
@@ -924,7 +948,7 @@ CHANGES = [
 FIRST = {(statement, "statement") for statement in ("identities.set_password", "WITH found", "UPDATE authorizations")}
 """They lock nothing before, so the opposite does not wait; they are undone when their sessions end."""
 APPENDS = {"command_log.append", "command_log.append_fresh", "command_log.begin_appends"}
-WITH_CHANGES = {"audit_log.add", "task_listeners.changed"}
+WITH_CHANGES = {"audit_log.add", "task_listeners.changed", "cluster_variables.changed"}
 """They stand in the batch or in the transaction of a change. (A record of a failure is written once.)"""
 WRITES = re.compile(
     r"\b(INSERT INTO|UPDATE \w+|DELETE FROM)\b|pg_notify|pg_terminate|\b(SELECT|FROM) (?!unnest|json|pg_|set_)\w+\(\$1"

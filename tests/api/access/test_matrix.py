@@ -248,6 +248,15 @@ dov  POST   /v2/expression/evaluation
      PUT    /v2/mapping-rules/{mappingRuleId}
      DELETE /v2/mapping-rules/{mappingRuleId}
      POST   /v2/groups/{groupId}/roles/search
+dov  POST   /v2/cluster-variables/search
+     POST   /v2/cluster-variables/global
+dov  GET    /v2/cluster-variables/global/{name}
+     PUT    /v2/cluster-variables/global/{name}
+     DELETE /v2/cluster-variables/global/{name}
+     POST   /v2/cluster-variables/tenants/{tenantId}
+dov  GET    /v2/cluster-variables/tenants/{tenantId}/{name}
+     PUT    /v2/cluster-variables/tenants/{tenantId}/{name}
+     DELETE /v2/cluster-variables/tenants/{tenantId}/{name}
      POST   /v2/global-task-listeners
      POST   /v2/global-task-listeners/search
      GET    /v2/global-task-listeners/{id}
@@ -360,6 +369,10 @@ OTHER_TENANT = {
         "POST /v2/process-definitions/{processDefinitionKey}/migration-plan",
     },
     "own tests of batches": test_batches.ROUTES,
+    "own tests of cluster variables": {
+        f"{method} /v2/cluster-variables/tenants/{{tenantId}}{rest}"
+        for method, rest in (("POST", ""), ("GET", "/{name}"), ("PUT", "/{name}"), ("DELETE", "/{name}"))
+    },
     "own tests of undo": {"POST /v2/process-instances/{processInstanceKey}/undo"},
     "own tests of deletions": {
         "POST /v2/process-instances/{processInstanceKey}/deletion",
@@ -370,7 +383,7 @@ OTHER_TENANT = {
 """How routes answer callers of another tenant. The tests of that name are in the modules of the routes' lists."""
 WITHOUT_TENANTS = re.compile(
     r"\w+ (/live|/startup|/ready|/metrics|/cluster/|/background-job|/webhooks|/inbound/|/outbox/|/chaos/"
-    r"|/v2/(topology|status|license|authentication|setup|clock|authorizations|global-task-listeners)\b"
+    r"|/v2/(topology|status|license|authentication|setup|clock|authorizations|global-task-listeners)\b|/v2/cluster-variables/global\b"
     r"|/v2/(users|groups|roles|tenants|mapping-rules|tokens)\b)"
 )
 """Nodes, background jobs, the paths of webhooks, the clock and the directory belong to no tenant."""

@@ -32,6 +32,7 @@ UNKNOWN = KEY + 5000
 OF_NO_TENANT = {entries.path for entries in directory.KINDS} | {
     "authorizations",
     "global-task-listeners",
+    "global",
     "background-jobs",
     "background-job-types",
     "webhooks",

@@ -116,6 +116,7 @@ export const RESOURCES: Record<string, readonly string[]> = {
     'READ',
     'UPDATE',
   ],
+  CLUSTER_VARIABLE: CRUD,
   COMPONENT: ['ACCESS'],
   DECISION_DEFINITION: [
     'CREATE_DECISION_INSTANCE',

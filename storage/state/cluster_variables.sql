@@ -1,0 +1,20 @@
+-- name: changed
+-- Every batch reads this number: what was answered holds for the next expression.
+UPDATE definitions_seq SET n = n + 1;
+
+-- name: others
+-- The other variables of the cluster or the tenant, for the limits. By the unique index.
+SELECT count(*), coalesce(sum(length(value)), 0)::bigint FROM cluster_variables WHERE tenant_id = $1 AND name <> $2;
+
+-- name: create
+-- No row for a name that is taken: the request says so.
+INSERT INTO cluster_variables (tenant_id, name, value, normal, metadata) VALUES ($1, $2, $3, $4, $5::text::jsonb)
+ON CONFLICT (tenant_id, name) DO NOTHING RETURNING 1;
+
+-- name: replace
+-- Events have the results of expressions, so nothing that happened depends on the former value.
+UPDATE cluster_variables SET value = $3, normal = $4, metadata = $5::text::jsonb WHERE tenant_id = $1 AND name = $2 RETURNING 1;
+
+-- name: delete
+-- Later expressions see null.
+DELETE FROM cluster_variables WHERE tenant_id = $1 AND name = $2 RETURNING 1;
