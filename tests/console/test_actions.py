@@ -254,6 +254,9 @@ def test_an_instance_is_suspended_and_resumed(console, api, stuck):
     dialog.get_by_text("Copy as curl or vivero").click()
     command = f"vivero suspend {key} --reason 'the price list is wrong' --include-called"
     expect(dialog.get_by_label("vivero", exact=True)).to_have_text(command)
+    dialog.get_by_role("button", name="Preview").click()
+    preview = dialog.get_by_role("region", name="Preview")
+    expect(preview.get_by_role("row", name=re.compile("^Elements 0 0 "))).to_be_visible()
     assert console.violations() == []
     with console.page.expect_request("**/suspension") as sent:
         dialog.get_by_role("button", name="Suspend", exact=True).click()
@@ -276,7 +279,9 @@ def test_an_instance_is_suspended_and_resumed(console, api, stuck):
     expect(console.page.get_by_role("link", name="1 Suspended instances")).to_be_visible()
     console.go(f"/instances/{key}")
     console.page.get_by_role("button", name="Resume …").click()
-    console.page.get_by_role("dialog").get_by_role("button", name="Resume", exact=True).click()
+    dialog.get_by_role("button", name="Preview").click()
+    expect(preview.get_by_role("row", name=re.compile("^Elements 0 0 "))).to_be_visible()
+    dialog.get_by_role("button", name="Resume", exact=True).click()
     expect(console.page.get_by_role("heading", name="ORD-HELD Incident")).to_be_visible()
     expect(console.page.get_by_role("button", name="Retry …").first).to_be_visible()
 
@@ -297,6 +302,8 @@ def test_everything_that_matches_is_suspended_and_resumed(console, api):
         dialog = console.page.get_by_role("dialog", name=f"{what} all 3")
         dialog.get_by_text("Copy as curl or vivero").click()
         expect(dialog).to_contain_text(f"vivero {what.lower()} --all --filter")
+        dialog.get_by_role("button", name="Forecast").click()
+        expect(dialog.get_by_role("region", name="Forecast")).to_have_text("3 of 3 would succeed")
         dialog.get_by_role("button", name=f"{what} all 3").click()
         expect(console.page.get_by_role("heading", name=f"{title} Completed")).to_be_visible()
         expect(console.page.get_by_text("3 of 3")).to_be_visible()

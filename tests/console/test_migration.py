@@ -6,6 +6,8 @@ import pytest
 from playwright.sync_api import expect
 
 from tests.console.conftest import ORDER
+from tests.core.event_models import call, model
+from tests.core.models import end, start, task
 
 pytestmark = pytest.mark.process
 
@@ -85,20 +87,70 @@ def test_an_instance_is_migrated(console, api, versions):
 
 
 @pytest.mark.long
-def test_all_instances_of_a_version_are_migrated(console, api, versions):
-    keys = [started(api, f"MANY-{number}") for number in range(3)]
-    console.open("/processes/order-moves?version=1")
-    console.page.get_by_role("link", name="Migrate …").click()
+def test_all_instances_that_match_are_foreseen_and_migrated(console, api, versions):
+    """Their list leads to the wizard with its filter. The numbers at the elements follow what happens meanwhile."""
+    keys = [started(api, f"MANY-{number}") for number in range(2)]
+    started(api, "OTHER-1")
+    console.open("/instances?q=MANY-*")
+    refused = console.page.get_by_role("button", name=re.compile("Migrate … Choose the process and the version"))
+    expect(refused).to_have_attribute("aria-disabled", "true")
+    console.page.get_by_label("Process", exact=True).select_option("order-moves")
+    console.page.get_by_label("Version").select_option("1")
+    console.tab_to("Migrate …")
+    console.press("Enter")
     console.settle()
-    row = console.page.get_by_role("table", name="Mappings").get_by_role("row", name=re.compile("^Charge the card 3"))
+    mappings = console.page.get_by_role("table", name="Mappings")
+    row = mappings.get_by_role("row", name=re.compile("^Charge the card 2"))
     expect(row).to_contain_text("Collect the money")
+    late = api.post(
+        "/process-instances",
+        {"processDefinitionKey": versions[0], "businessId": "MANY-LATE", "variables": {"items": ROSES}},
+    )["processInstanceKey"]
+    mappings.get_by_role("button", name="Check the stock").click()
+    mappings.get_by_label("Target of Check the stock").select_option("")
+    expect(console.page.get_by_text("1 with tokens and without a target: Check the stock")).to_be_visible()
+    console.page.get_by_role("button", name="Forecast").click()
+    forecast = console.page.get_by_role("region", name="Forecast")
+    expect(forecast.get_by_role("status")).to_have_text("2 of 3 would succeed")
+    expect(forecast.get_by_role("listitem")).to_contain_text("1 would fail: INVALID_STATE: Expected to migrate")
+    expect(forecast.get_by_role("link", name=late)).to_have_attribute("href", f"/console/instances/{late}")
+    console.check("migrate_all")
     console.page.get_by_role("button", name="Migrate all 3 …").click()
     dialog = console.page.get_by_role("dialog", name="Migrate all 3")
     dialog.get_by_text("Copy as curl or vivero").click()
     expect(dialog.get_by_label("vivero", exact=True)).to_contain_text(f"migrate-instance --all --from {versions[0]} ")
     assert console.violations() == []
     dialog.get_by_role("button", name="Migrate all 3").click()
-    expect(console.page.get_by_role("heading", name="Migrate instances Completed")).to_be_visible()
     expect(console.page.get_by_text("3 of 3")).to_be_visible()
-    found = [api.http.get(f"/process-instances/{key}").json()["processDefinitionKey"] for key in keys]
-    assert found == [versions[1]] * 3
+    expect(console.page.get_by_text("Failed 1")).to_be_visible()
+    found = [api.http.get(f"/process-instances/{key}").json()["processDefinitionKey"] for key in (*keys, late)]
+    assert found == [versions[1], versions[1], versions[0]]
+
+
+@pytest.mark.long
+def test_called_instances_are_migrated_with_their_caller(console, api):
+    def deploy(id, element, name):
+        api.deploy(f"{id}.bpmn", model(start(), element, end(), f"start > {name} > end", id=id))
+
+    deploy("called-moves", task("pay"), "pay")
+    deploy("calls-moves", call("ask", "called-moves"), "ask")
+    key = api.start("calls-moves", "CALLS-1")
+    deploy("called-moves", task("pay-later", "pay"), "pay-later")
+    deploy("calls-moves", call("ask-more", "called-moves"), "ask-more")
+    console.open(f"/instances/{key}")
+    console.page.get_by_role("link", name="Migrate …").click()
+    console.settle()
+    console.page.get_by_label("Also migrate the instances that they called").check()
+    called = console.page.get_by_role("list", name="Also migrate the instances that they called")
+    expect(called.get_by_role("listitem")).to_have_text(re.compile("called-moves v1 → v2 1 called"))
+    assert console.violations() == []
+    console.page.get_by_role("button", name="Preview").click()
+    expect(console.page.get_by_role("region", name="Preview")).to_be_visible()
+    console.page.get_by_role("button", name="Migrate …").click()
+    dialog = console.page.get_by_role("dialog", name="Migrate instance")
+    dialog.get_by_text("Copy as curl or vivero").click()
+    expect(dialog.get_by_label("vivero", exact=True)).to_contain_text(re.compile(" --map ask:ask-more .*--called "))
+    dialog.get_by_role("button", name="Migrate", exact=True).click()
+    expect(console.page).to_have_url(re.compile(f"/instances/{key}$"))
+    ran = api.post("/process-instances/search", {"filter": {"parentProcessInstanceKey": key}})["items"]
+    assert [one["processDefinitionVersion"] for one in ran] == [2]

@@ -9,7 +9,8 @@ import { withDiagram } from './layout.ts';
 import type { Marks } from './marks.ts';
 
 export type CanvasProps = {
-  xml: string;
+  /** Undefined: it is on its way. */
+  xml: string | undefined;
   marks: Marks;
   badges?: Badges;
   selected: string | null;
@@ -45,6 +46,7 @@ export function Canvas({
   const rules = useRef(carrying);
   rules.current = carrying;
   useLayoutEffect(() => {
+    if (!xml) return;
     let made: Diagram | undefined;
     let gone = false;
     const words = {

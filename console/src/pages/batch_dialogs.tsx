@@ -14,6 +14,7 @@ import type { Command } from '../lib/commands.ts';
 import { type Key, t } from '../lib/i18n.ts';
 import { go, href } from '../lib/router.ts';
 import { ActionDialog } from '../parts/action.tsx';
+import { Foresee } from './operations/trial.tsx';
 
 export type BatchDialogProps = { what: What; filter: Filter; total: string; onClose: () => void };
 const COMMANDS: Record<What, (filter: Filter) => Command> = {
@@ -33,8 +34,12 @@ const NOTES: Record<What, Key> = {
   resume: 'batch.resumeNote',
 };
 
+/** What the server can foresee. */
+const FORESEEN: readonly What[] = ['cancel', 'suspend', 'resume'];
+
 export function BatchDialog({ what, filter, total, onClose }: BatchDialogProps) {
   const title = allOf(what, total);
+  const command = COMMANDS[what](filter);
   const opened = (answer: unknown) =>
     go(href(`/batches/${(answer as { batchOperationKey: string }).batchOperationKey}`));
   return (
@@ -42,12 +47,13 @@ export function BatchDialog({ what, filter, total, onClose }: BatchDialogProps) 
       title={title}
       button={title}
       danger={what === 'cancel' || what === 'delete'}
-      commands={[COMMANDS[what](filter)]}
+      commands={[command]}
       onClose={onClose}
       onDone={opened}
     >
       <p>{t(NOTES[what])}</p>
       <p class="dim">{t('batch.note')}</p>
+      {FORESEEN.includes(what) && <Foresee command={command} />}
     </ActionDialog>
   );
 }

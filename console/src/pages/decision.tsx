@@ -16,8 +16,7 @@ import { decisionUrl } from '../lib/urls.ts';
 import { chosen } from '../lib/versions.ts';
 import { Head } from '../parts/head.tsx';
 import { ProblemBox } from '../parts/problem.tsx';
-import { KeyText } from '../parts/time.tsx';
-import { VersionChoice } from '../parts/versions.tsx';
+import { VersionChoice, VersionFacts } from '../parts/versions.tsx';
 import { Compare } from './compare.tsx';
 import { Evaluate } from './evaluate.tsx';
 
@@ -39,16 +38,7 @@ function Facts({ definition }: { definition: DecisionDefinition }) {
         {definition.decisionRequirementsName || definition.decisionRequirementsId}{' '}
         <span class="dim">v{definition.decisionRequirementsVersion}</span>
       </dd>
-      <dt>{t('key')}</dt>
-      <dd>
-        <KeyText of={definition.decisionDefinitionKey} />
-      </dd>
-      {definition.versionTag && (
-        <>
-          <dt>{t('versionTag')}</dt>
-          <dd>{definition.versionTag}</dd>
-        </>
-      )}
+      <VersionFacts of={definition} id={definition.decisionDefinitionKey} />
     </dl>
   );
 }

@@ -1,8 +1,9 @@
 // Home: what needs me.
+import type { ComponentChildren } from 'preact';
 import { ifAllowed, search } from '../lib/api.ts';
 import { causesOf, type Running, runningInAll } from '../lib/counts.ts';
-import { grouped } from '../lib/groups.ts';
-import { number, t, total } from '../lib/i18n.ts';
+import { type Group, grouped } from '../lib/groups.ts';
+import { type Key, number, t, total } from '../lib/i18n.ts';
 import { useResource } from '../lib/resource.ts';
 import { href } from '../lib/router.ts';
 import type { CauseCount, Instance, Job, Page, Timer, UserTask } from '../lib/shapes.ts';
@@ -14,6 +15,7 @@ import { State } from '../parts/state.tsx';
 import { Time } from '../parts/time.tsx';
 import { kindOf } from './incidents.tsx';
 
+const SHOWN = 6;
 /** Null: the user may not see it. */
 type Found = {
   running: Running | null;
@@ -25,32 +27,16 @@ type Found = {
 };
 
 async function load(abort: AbortSignal): Promise<Found> {
-  const few = { page: { limit: 6 } };
-  const one = { page: { limit: 1 } };
+  const first = <T,>(resource: string, state: string, field: string): Promise<Page<T> | null> =>
+    ifAllowed(
+      search<T>(resource, { filter: { state }, sort: [{ field, order: 'ASC' }], page: { limit: SHOWN } }, abort),
+    );
   const [oldest, running, tasks, jobs, timers, causes] = await Promise.all([
-    ifAllowed(
-      search<Instance>(
-        'process-instances',
-        { filter: { state: 'ACTIVE' }, sort: [{ field: 'startDate', order: 'ASC' }], ...few },
-        abort,
-      ),
-    ),
+    first<Instance>('process-instances', 'ACTIVE', 'startDate'),
     ifAllowed(runningInAll(abort)),
-    ifAllowed(
-      search<UserTask>(
-        'user-tasks',
-        { filter: { state: 'CREATED' }, sort: [{ field: 'creationDate', order: 'ASC' }], ...few },
-        abort,
-      ),
-    ),
-    ifAllowed(search<Job>('jobs', { filter: { state: 'CREATED' }, ...one }, abort)),
-    ifAllowed(
-      search<Timer>(
-        'timers',
-        { filter: { state: 'PENDING' }, sort: [{ field: 'dueDate', order: 'ASC' }], ...few },
-        abort,
-      ),
-    ),
+    first<UserTask>('user-tasks', 'CREATED', 'creationDate'),
+    ifAllowed(search<Job>('jobs', { filter: { state: 'CREATED' }, page: { limit: 1 } }, abort)),
+    first<Timer>('timers', 'PENDING', 'dueDate'),
     ifAllowed(causesOf(200, abort)),
   ]);
   return { running, causes, tasks, jobs, oldest, timers };
@@ -65,133 +51,96 @@ function Figure({ to, label, n, bad = false }: { to: string; label: string; n: s
   );
 }
 
-function Causes({ causes }: { causes: CauseCount[] }) {
-  return (
-    <section>
-      <h2>{t('home.incidents')}</h2>
-      {!causes.length && <p class="dim">{t('empty.incidents')}</p>}
-      <table class="list" aria-label={t('home.incidents')}>
-        <tbody>
-          {grouped(causes)
-            .slice(0, 6)
-            .map((group) => {
-              const first = group.places[0]!;
-              return (
-                <tr key={group.cause}>
-                  <td class="number bad">
-                    <b>{number(group.total)}</b>
-                  </td>
-                  <td class="about">
-                    <a
-                      data-row
-                      href={
-                        group.total === 1
-                          ? href(`/instances/${first.processInstanceKey}`, { element: first.elementId })
-                          : href('/incidents')
-                      }
-                    >
-                      {group.message || kindOf(first.errorType)}
-                    </a>
-                    <small>
-                      {kindOf(first.errorType)}
-                      {group.places.length === 1 && ` · ${first.processDefinitionId} / ${first.elementId}`}
-                    </small>
-                  </td>
-                </tr>
-              );
-            })}
-        </tbody>
-      </table>
-    </section>
-  );
-}
+type BlockProps<T> = {
+  title: Key;
+  empty: Key;
+  items: readonly T[];
+  id: (item: T) => string | number;
+  children: (item: T) => ComponentChildren;
+};
 
-function Tasks({ tasks }: { tasks: UserTask[] }) {
+/** A short table without a head. `children`: the cells of a row. */
+function Block<T>({ title, empty, items, id, children }: BlockProps<T>) {
   return (
     <section>
-      <h2>{t('home.tasks')}</h2>
-      {tasks.length ? (
-        <table class="list" aria-label={t('home.tasks')}>
+      <h2>{t(title)}</h2>
+      {items.length ? (
+        <table class="list" aria-label={t(title)}>
           <tbody>
-            {tasks.map((task) => (
-              <tr key={task.userTaskKey}>
-                <td class="wide">
-                  <a data-row href={href(`/tasks/${task.userTaskKey}`)}>
-                    {task.name ?? task.elementId}
-                  </a>
-                </td>
-                <td class="dim">
-                  {task.processName ?? task.processDefinitionId}
-                  {task.businessId && ` · ${task.businessId}`}
-                </td>
-                <td>{task.assignee ?? <span class="dim">{t('task.unassigned')}</span>}</td>
-                <td class="number">{ago(task.creationDate)}</td>
-              </tr>
+            {items.map((item) => (
+              <tr key={id(item)}>{children(item)}</tr>
             ))}
           </tbody>
         </table>
       ) : (
-        <p class="dim">{t('empty.tasks')}</p>
+        <p class="dim">{t(empty)}</p>
       )}
     </section>
   );
 }
 
-function Oldest({ instances }: { instances: Instance[] }) {
+function Cause({ group: { total, message, places } }: { group: Group }) {
+  const first = places[0]!;
+  const only = total === 1 && href(`/instances/${first.processInstanceKey}`, { element: first.elementId });
   return (
-    <section>
-      <h2>{t('home.oldest')}</h2>
-      {instances.length ? (
-        <table class="list" aria-label={t('home.oldest')}>
-          <tbody>
-            {instances.map((i) => (
-              <tr key={i.processInstanceKey}>
-                <td class="wide">
-                  <a data-row href={href(`/instances/${i.processInstanceKey}`)}>
-                    {i.businessId ?? <code>{i.processInstanceKey}</code>}
-                  </a>
-                </td>
-                <td class="dim">{i.processDefinitionName ?? i.processDefinitionId}</td>
-                <td>
-                  <State of={i.state} incident={i.hasIncident} />
-                </td>
-                <td class="number">{ago(i.startDate)}</td>
-              </tr>
-            ))}
-          </tbody>
-        </table>
-      ) : (
-        <p class="dim">{t('empty.instances')}</p>
-      )}
-    </section>
+    <>
+      <td class="number bad">
+        <b>{number(total)}</b>
+      </td>
+      <td class="about">
+        <a data-row href={only || href('/incidents')}>
+          {message || kindOf(first.errorType)}
+        </a>
+        <small>
+          {kindOf(first.errorType)}
+          {places.length === 1 && ` · ${first.processDefinitionId} / ${first.elementId}`}
+        </small>
+      </td>
+    </>
   );
 }
 
-function Due({ timers }: { timers: Timer[] }) {
-  return (
-    <section>
-      <h2>{t('home.timers')}</h2>
-      {timers.length ? (
-        <table class="list" aria-label={t('home.timers')}>
-          <tbody>
-            {timers.map((timer) => (
-              <tr key={timer.timerKey}>
-                <td>
-                  <Time at={timer.dueDate} />
-                </td>
-                <td class="wide">
-                  <Place at={timer} />
-                </td>
-              </tr>
-            ))}
-          </tbody>
-        </table>
-      ) : (
-        <p class="dim">{t('empty.timers')}</p>
-      )}
-    </section>
-  );
-}
+const Task = ({ task }: { task: UserTask }) => (
+  <>
+    <td class="wide">
+      <a data-row href={href(`/tasks/${task.userTaskKey}`)}>
+        {task.name ?? task.elementId}
+      </a>
+    </td>
+    <td class="dim">
+      {task.processName ?? task.processDefinitionId}
+      {task.businessId && ` · ${task.businessId}`}
+    </td>
+    <td>{task.assignee ?? <span class="dim">{t('task.unassigned')}</span>}</td>
+    <td class="number">{ago(task.creationDate)}</td>
+  </>
+);
+
+const Oldest = ({ instance: i }: { instance: Instance }) => (
+  <>
+    <td class="wide">
+      <a data-row href={href(`/instances/${i.processInstanceKey}`)}>
+        {i.businessId ?? <code>{i.processInstanceKey}</code>}
+      </a>
+    </td>
+    <td class="dim">{i.processDefinitionName ?? i.processDefinitionId}</td>
+    <td>
+      <State of={i.state} incident={i.hasIncident} />
+    </td>
+    <td class="number">{ago(i.startDate)}</td>
+  </>
+);
+
+const Due = ({ timer }: { timer: Timer }) => (
+  <>
+    <td>
+      <Time at={timer.dueDate} />
+    </td>
+    <td class="wide">
+      <Place at={timer} />
+    </td>
+  </>
+);
 
 export function Home() {
   const found = useResource('home', load, ['instances', 'incidents', 'tasks', 'timers']);
@@ -237,10 +186,36 @@ export function Home() {
             {data.tasks && <Figure to={href('/tasks')} label={t('nav.tasks')} n={total(data.tasks.page)} />}
             {data.jobs && <Figure to={href('/jobs')} label={t('home.jobs')} n={total(data.jobs.page)} />}
           </div>
-          {data.causes && <Causes causes={data.causes} />}
-          {data.tasks && <Tasks tasks={data.tasks.items} />}
-          {data.oldest && <Oldest instances={data.oldest.items} />}
-          {data.timers && <Due timers={data.timers.items} />}
+          {data.causes && (
+            <Block
+              title="home.incidents"
+              empty="empty.incidents"
+              items={grouped(data.causes).slice(0, SHOWN)}
+              id={({ cause }) => cause}
+            >
+              {(group) => <Cause group={group} />}
+            </Block>
+          )}
+          {data.tasks && (
+            <Block title="home.tasks" empty="empty.tasks" items={data.tasks.items} id={(task) => task.userTaskKey}>
+              {(task) => <Task task={task} />}
+            </Block>
+          )}
+          {data.oldest && (
+            <Block
+              title="home.oldest"
+              empty="empty.instances"
+              items={data.oldest.items}
+              id={(i) => i.processInstanceKey}
+            >
+              {(instance) => <Oldest instance={instance} />}
+            </Block>
+          )}
+          {data.timers && (
+            <Block title="home.timers" empty="empty.timers" items={data.timers.items} id={(timer) => timer.timerKey}>
+              {(timer) => <Due timer={timer} />}
+            </Block>
+          )}
         </div>
       )}
     </>

@@ -180,7 +180,7 @@ export function Instance({ id }: { id: string }) {
             <button type="button" aria-pressed={heat} onClick={() => put({ heat: heat ? null : 1 })}>
               {t('heat')}
             </button>
-            {at === null && now && <InstanceActions now={now} undoable={endsWithOperation(steps)} />}
+            {at === null && now && <InstanceActions now={now} undoable={endsWithOperation(steps)} name={name} />}
           </>
         }
       />
@@ -188,22 +188,18 @@ export function Instance({ id }: { id: string }) {
         <ProblemBox problem={found.problem.value} retry={found.reload} of={['/instances', 'nav.instances']} />
       )}
       <div class="split">
-        {xml.data.value ? (
-          <Canvas
-            xml={xml.data.value}
-            marks={at === null ? present : view.marks}
-            selected={selected}
-            onSelect={select}
-            heat={counts}
-            travel={taken}
-            carrying={modifying ? carryingOf(plan, present, nodes) : null}
-            names={(found) => {
-              names.value = found;
-            }}
-          />
-        ) : (
-          <div class="canvas" />
-        )}
+        <Canvas
+          xml={xml.data.value}
+          marks={at === null ? present : view.marks}
+          selected={selected}
+          onSelect={select}
+          heat={counts}
+          travel={taken}
+          carrying={modifying ? carryingOf(plan, present, nodes) : null}
+          names={(found) => {
+            names.value = found;
+          }}
+        />
         <Divider of="aside" along="x" grows={-1} least={240} most={720} usual={340} />
         {now && modifying ? (
           <Opened

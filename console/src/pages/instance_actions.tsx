@@ -143,7 +143,9 @@ export function Retry({ now, incidents, onClose }: Props & { incidents: Now['inc
 }
 
 /** `undoable`: whether the latest command may be one that can be undone. */
-export function InstanceActions({ now, undoable }: { now: Now; undoable: boolean }) {
+type ActionsProps = { now: Now; undoable: boolean; name: (id: string) => string };
+
+export function InstanceActions({ now, undoable, name }: ActionsProps) {
   const { instance } = now;
   const process = instance.processDefinitionId;
   if (instance.endDate) return instance.parentProcessInstanceKey ? null : <DeleteButton instance={instance} />;
@@ -170,12 +172,12 @@ export function InstanceActions({ now, undoable }: { now: Now; undoable: boolean
       {!suspended && (
         <a
           class="button"
-          href={href('/migrate', { from: instance.processDefinitionKey, instance: instance.processInstanceKey })}
+          href={href('/migrate', { source: instance.processDefinitionKey, instance: instance.processInstanceKey })}
         >
           {t('migrate.do')} …
         </a>
       )}
-      <SuspensionButton instance={instance} />
+      <SuspensionButton instance={instance} name={name} />
       {now.incidents.length > 0 && !suspended && (
         <Opening need={UPDATE_INSTANCE} of={process} class="primary" text={t('incident.retry')}>
           {(close) => <Retry now={now} incidents={now.incidents} onClose={close} />}

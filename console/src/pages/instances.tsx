@@ -6,10 +6,12 @@ import { allOf, needOf, type What } from '../lib/batches.ts';
 import { instanceFilter, STATES } from '../lib/filters.ts';
 import { type Key, t, total } from '../lib/i18n.ts';
 import { useResource } from '../lib/resource.ts';
-import { href, put, query, withQuery } from '../lib/router.ts';
+import { go, href, put, query, withQuery } from '../lib/router.ts';
+import { UPDATE_INSTANCE } from '../lib/session.ts';
 import type { Definition, Instance, Page, PageInfo } from '../lib/shapes.ts';
 import { ago, between } from '../lib/time.ts';
 import { processUrl } from '../lib/urls.ts';
+import { Act } from '../parts/act.tsx';
 import { Head } from '../parts/head.tsx';
 import { Opened } from '../parts/lazy.tsx';
 import { Opening } from '../parts/opening.tsx';
@@ -185,6 +187,24 @@ const OFFERED: Record<string, readonly What[]> = {
   terminated: ['delete'],
 };
 
+/** The way to the wizard of migrations, with the filter. It needs the version that the instances have now. */
+function Migrate({ definitions }: { definitions: Definition[] }) {
+  const { process, version, sort: _, after: __, before: ___, ...filter } = Object.fromEntries(query.value);
+  const found = definitions.filter(
+    (one) => one.processDefinitionId === process && (!version || one.version === Number(version)),
+  );
+  return (
+    <Act
+      need={UPDATE_INSTANCE}
+      of={process}
+      why={found.length === 1 ? null : t('migrate.oneVersion')}
+      onClick={() => go(href('/migrate', { source: found[0]!.processDefinitionKey, ...filter }))}
+    >
+      {t('migrate.do')} …
+    </Act>
+  );
+}
+
 /** What one can do with all instances that match. The filter is sent, and not what the page shows. */
 function All({ filter, state, page }: { filter: Record<string, unknown>; state: string; page: PageInfo | undefined }) {
   if (!page?.totalItems) return null;
@@ -214,12 +234,18 @@ export function Instances() {
     (abort) => search<Definition>('process-definitions', { page: { limit: 1000 } }, abort),
     ['definitions'],
   );
+  const isRunning = ['active', 'incidents'].includes(values.state ?? 'active') && !!found.data.value?.page.totalItems;
   const hasFilter = Object.keys(values).some((name) => name !== 'sort');
   return (
     <>
       <Head
         title={t('nav.instances')}
-        actions={<All filter={body.filter} state={values.state ?? 'active'} page={found.data.value?.page} />}
+        actions={
+          <>
+            {isRunning && <Migrate definitions={definitions.data.value?.items ?? []} />}
+            <All filter={body.filter} state={values.state ?? 'active'} page={found.data.value?.page} />
+          </>
+        }
       />
       <Filters definitions={definitions.data.value?.items ?? []} />
       <List
@@ -230,21 +256,12 @@ export function Instances() {
         sort={sort}
         size={SIZE}
         empty={
-          hasFilter ? (
-            <>
-              <p>{t('empty.filtered')}</p>
-              <a class="button" href={href('/instances', { state: 'all' })}>
-                {t('filter.showAll')}
-              </a>
-            </>
-          ) : (
-            <>
-              <p>{t('empty.instances')}</p>
-              <a class="button" href={href('/instances', { state: 'all' })}>
-                {t('filter.showAll')}
-              </a>
-            </>
-          )
+          <>
+            <p>{t(hasFilter ? 'empty.filtered' : 'empty.instances')}</p>
+            <a class="button" href={href('/instances', { state: 'all' })}>
+              {t('filter.showAll')}
+            </a>
+          </>
         }
       />
     </>

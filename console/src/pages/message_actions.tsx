@@ -1,4 +1,5 @@
 // What one can send: a message, a signal, or values that start processes by their conditions.
+
 import { useSignal } from '@preact/signals';
 import type { ComponentChildren } from 'preact';
 import { argument, type Command, notify, variablesOption } from '../lib/commands.ts';
@@ -7,6 +8,7 @@ import { variablesOf } from '../lib/json.ts';
 import { go, href } from '../lib/router.ts';
 import { CREATE_INSTANCE, SEND_MESSAGE, UPDATE_INSTANCE } from '../lib/session.ts';
 import { ActionDialog } from '../parts/action.tsx';
+import { Field } from '../parts/field.tsx';
 import { JsonArea } from '../parts/json_area.tsx';
 import { Opening } from '../parts/opening.tsx';
 import { firstTenant, TenantChoice, tenantOf } from '../parts/tenant.tsx';
@@ -102,16 +104,7 @@ function Broadcast({ onClose }: { onClose: () => void }) {
       })}
     >
       <p class="dim">{t('signal.note')}</p>
-      <label class="field">
-        {t('message.name')}
-        <input
-          autofocus
-          value={name.value}
-          onInput={(event) => {
-            name.value = event.currentTarget.value;
-          }}
-        />
-      </label>
+      <Field label={t('message.name')} value={name} autofocus />
     </Send>
   );
 }

@@ -17,8 +17,7 @@ import { Divider } from '../parts/divider.tsx';
 import { Head } from '../parts/head.tsx';
 import { ProblemBox } from '../parts/problem.tsx';
 import { State } from '../parts/state.tsx';
-import { KeyText } from '../parts/time.tsx';
-import { VersionChoice } from '../parts/versions.tsx';
+import { VersionChoice, VersionFacts } from '../parts/versions.tsx';
 import { DeleteButton } from './delete_definition.tsx';
 import { StartButton } from './start.tsx';
 
@@ -110,16 +109,7 @@ function Inspector({ definition, statistics, durations, selected, name }: Inspec
           </dd>
           <dt>{t('file')}</dt>
           <dd>{definition.resourceName}</dd>
-          <dt>{t('key')}</dt>
-          <dd>
-            <KeyText of={definition.processDefinitionKey} />
-          </dd>
-          {definition.versionTag && (
-            <>
-              <dt>{t('versionTag')}</dt>
-              <dd>{definition.versionTag}</dd>
-            </>
-          )}
+          <VersionFacts of={definition} id={definition.processDefinitionKey} />
         </dl>
       )}
       {selected && (
@@ -172,21 +162,17 @@ function Version({ definition }: { definition: Definition }) {
   const name = (id: string) => names.value.get(id) ?? id;
   return (
     <div class="split">
-      {xml ? (
-        <Canvas
-          xml={xml}
-          marks={marks}
-          badges={badges}
-          selected={selected}
-          onSelect={(id) => put({ element: id })}
-          heat={heat === null ? null : heat === 'duration' ? heats.duration : heats.count}
-          names={(found) => {
-            names.value = found;
-          }}
-        />
-      ) : (
-        <div class="canvas" />
-      )}
+      <Canvas
+        xml={xml}
+        marks={marks}
+        badges={badges}
+        selected={selected}
+        onSelect={(id) => put({ element: id })}
+        heat={heat === null ? null : heat === 'duration' ? heats.duration : heats.count}
+        names={(found) => {
+          names.value = found;
+        }}
+      />
       <Divider of="aside" along="x" grows={-1} least={240} most={720} usual={340} />
       <Inspector
         definition={definition}
@@ -254,7 +240,7 @@ export function Process({ id }: { id: string }) {
       >
         {t('duration')}
       </button>
-      <a class="button" href={href('/migrate', { from: definition.processDefinitionKey })}>
+      <a class="button" href={href('/migrate', { source: definition.processDefinitionKey })}>
         {t('migrate.do')} …
       </a>
       <DeleteButton definition={definition} />

@@ -1,4 +1,5 @@
 // Start an instance: by the start form of the process, or with JSON.
+
 import { useSignal } from '@preact/signals';
 import { send } from '../lib/api.ts';
 import { argument, type Command, perform } from '../lib/commands.ts';
@@ -10,6 +11,7 @@ import { CREATE_INSTANCE } from '../lib/session.ts';
 import type { Definition, Form } from '../lib/shapes.ts';
 import { ActionDialog } from '../parts/action.tsx';
 import { Dialog } from '../parts/dialog.tsx';
+import { Field } from '../parts/field.tsx';
 import { FormView } from '../parts/form.tsx';
 import { JsonArea } from '../parts/json_area.tsx';
 import { Opening } from '../parts/opening.tsx';
@@ -61,15 +63,7 @@ function StartByJson({ definition, onClose }: StartProps) {
       onDone={created}
     >
       <JsonArea label={t('variables.json')} text={text} rows={8} placeholder='{"orderId": "A-17"}' />
-      <label class="field">
-        {t('businessId')}
-        <input
-          value={businessId.value}
-          onInput={(event) => {
-            businessId.value = event.currentTarget.value;
-          }}
-        />
-      </label>
+      <Field label={t('businessId')} value={businessId} />
       <StartBefore
         definition={definition}
         chosen={before.value}
@@ -96,15 +90,7 @@ function StartByForm({ definition, form, onClose }: StartProps & { form: Form })
         commandOf={(variables) => commandOf(definition, variables, businessId.value)}
         onSubmit={(variables) => void submit(variables)}
       >
-        <label class="field">
-          {t('businessId')}
-          <input
-            value={businessId.value}
-            onInput={(event) => {
-              businessId.value = event.currentTarget.value;
-            }}
-          />
-        </label>
+        <Field label={t('businessId')} value={businessId} />
       </FormView>
     </Dialog>
   );

@@ -1,4 +1,5 @@
 // Suspension: an instance stays where it is, with a reason for people, until somebody resumes it.
+
 import { useSignal } from '@preact/signals';
 import { argument, type Command } from '../lib/commands.ts';
 import { t } from '../lib/i18n.ts';
@@ -6,76 +7,56 @@ import { SUSPEND_INSTANCE } from '../lib/session.ts';
 import type { Instance } from '../lib/shapes.ts';
 import { ActionDialog } from '../parts/action.tsx';
 import { Check } from '../parts/check.tsx';
+import { Field } from '../parts/field.tsx';
 import { Opening } from '../parts/opening.tsx';
 import { Time } from '../parts/time.tsx';
+import { Trial } from './operations/trial.tsx';
 
 const REASON_CHARACTERS = 1000;
-type DialogProps = { instance: Instance; onClose: () => void };
+type What = 'suspend' | 'resume';
 
-function commandOf(what: 'suspension' | 'resumption', key: string, includeCalled: boolean, reason = ''): Command {
+function commandOf(what: What, key: string, includeCalled: boolean, reason = ''): Command {
   const options = `${reason && ` --reason ${argument(reason)}`}${includeCalled ? ' --include-called' : ''}`;
   return {
     method: 'POST',
-    path: `/v2/process-instances/${key}/${what}`,
+    path: `/v2/process-instances/${key}/${what === 'suspend' ? 'suspension' : 'resumption'}`,
     body: { includeCalled, ...(reason && { reason }) },
-    cli: `${what === 'suspension' ? 'suspend' : 'resume'} ${key}${options}`,
+    cli: `${what} ${key}${options}`,
   };
 }
 
-function Suspend({ instance, onClose }: DialogProps) {
+type DialogProps = { what: What; instance: Instance; name: (id: string) => string; onClose: () => void };
+
+function Suspension({ what, instance: { processInstanceKey: key }, name, onClose }: DialogProps) {
   const reason = useSignal('');
   const called = useSignal(false);
   return (
     <ActionDialog
-      title={t('instance.suspend')}
-      button={t('instance.suspend')}
+      title={t(`instance.${what}`)}
+      button={t(`instance.${what}`)}
       onClose={onClose}
-      commands={[commandOf('suspension', instance.processInstanceKey, called.value, reason.value.trim())]}
+      commands={[commandOf(what, key, called.value, reason.value.trim())]}
     >
-      <p>{t('instance.suspendNote')}</p>
-      <label class="area">
-        {t('instance.reason')}
-        <input
-          maxLength={REASON_CHARACTERS}
-          value={reason.value}
-          onInput={(event) => {
-            reason.value = event.currentTarget.value;
-          }}
-        />
-      </label>
-      <Check value={called}>{t('instance.includeCalled')}</Check>
-    </ActionDialog>
-  );
-}
-
-function Resume({ instance, onClose }: DialogProps) {
-  const called = useSignal(false);
-  return (
-    <ActionDialog
-      title={t('instance.resume')}
-      button={t('instance.resume')}
-      onClose={onClose}
-      commands={[commandOf('resumption', instance.processInstanceKey, called.value)]}
-    >
-      <p>{t('instance.resumeNote')}</p>
-      <Check value={called}>{t('instance.includeCalledResume')}</Check>
+      <p>{t(`instance.${what}Note`)}</p>
+      {what === 'suspend' && <Field label={t('instance.reason')} value={reason} maxLength={REASON_CHARACTERS} />}
+      <Check value={called}>{t(`instance.${what}Called`)}</Check>
+      <Trial command={commandOf(what, key, called.value)} name={name} />
     </ActionDialog>
   );
 }
 
 /** Suspend a running instance, or resume a suspended one. */
-export function SuspensionButton({ instance }: { instance: Instance }) {
-  const suspended = instance.state === 'SUSPENDED';
-  const Shown = suspended ? Resume : Suspend;
+export function SuspensionButton({ instance, name }: Pick<DialogProps, 'instance' | 'name'>) {
+  const what = instance.state === 'SUSPENDED' ? 'resume' : 'suspend';
   return (
     <Opening
       key={instance.state}
       need={SUSPEND_INSTANCE}
       of={instance.processDefinitionId}
-      class={suspended ? 'primary' : ''}
-      text={t(suspended ? 'instance.resume' : 'instance.suspend')}
+      class={what === 'resume' ? 'primary' : ''}
+      text={t(`instance.${what}`)}
     >
-      {(close) => <Shown instance={instance} onClose={close} />}
+      {(close) => <Suspension what={what} instance={instance} name={name} onClose={close} />}
     </Opening>
   );
 }

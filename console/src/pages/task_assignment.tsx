@@ -1,4 +1,5 @@
 // Who works on a task: claim it, release it, or give it to somebody.
+
 import { useSignal } from '@preact/signals';
 import { get } from '../lib/api.ts';
 import { argument, type Command, perform } from '../lib/commands.ts';
@@ -8,6 +9,7 @@ import type { UserTask } from '../lib/shapes.ts';
 import { Act } from '../parts/act.tsx';
 import { ActionDialog, type Checked } from '../parts/action.tsx';
 import { differences } from '../parts/conflict.tsx';
+import { Field } from '../parts/field.tsx';
 import { Opening } from '../parts/opening.tsx';
 
 function Assign({ task, onClose }: { task: UserTask; onClose: () => void }) {
@@ -38,16 +40,7 @@ function Assign({ task, onClose }: { task: UserTask; onClose: () => void }) {
         },
       ]}
     >
-      <label class="field">
-        {name}
-        <input
-          autofocus
-          value={to.value}
-          onInput={(event) => {
-            to.value = event.currentTarget.value;
-          }}
-        />
-      </label>
+      <Field label={name} value={to} autofocus />
     </ActionDialog>
   );
 }

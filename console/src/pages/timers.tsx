@@ -1,4 +1,5 @@
 // Timers: what fires next. A timer can fire now, or move.
+
 import { useSignal } from '@preact/signals';
 import { get } from '../lib/api.ts';
 import { t } from '../lib/i18n.ts';
@@ -8,6 +9,7 @@ import { when } from '../lib/time.ts';
 import { Act } from '../parts/act.tsx';
 import { ActionDialog } from '../parts/action.tsx';
 import { differences } from '../parts/conflict.tsx';
+import { Field } from '../parts/field.tsx';
 import { Head } from '../parts/head.tsx';
 import { Place } from '../parts/place.tsx';
 import { SearchPage } from '../parts/search.tsx';
@@ -84,17 +86,7 @@ export function TimerActions({ timer }: { timer: Timer }) {
             },
           ]}
         >
-          <label class="field">
-            {t('timer.due')}
-            <input
-              type="datetime-local"
-              step={1}
-              value={to.value}
-              onInput={(event) => {
-                to.value = event.currentTarget.value;
-              }}
-            />
-          </label>
+          <Field label={t('timer.due')} value={to} type="datetime-local" step={1} />
         </ActionDialog>
       )}
     </span>

@@ -24,6 +24,8 @@ export type SearchProps<T> = {
   states: Choice[];
   fields: FilterField[];
   way?: ListedOn;
+  /** What to do with an empty list instead. */
+  offer?: ComponentChildren;
   /** Loads a page that has more than the resource itself. */
   load?: (body: SearchRequest, abort: AbortSignal) => Promise<Page<T>>;
   filter: (state: string, values: Record<string, string>) => Record<string, unknown>;
@@ -45,6 +47,7 @@ export function SearchPage<T>({
   fields,
   filter,
   way = ['/processes', 'nav.processes'],
+  offer,
   load = (body, abort) => search(resource, body, abort),
 }: SearchProps<T>) {
   const values = Object.fromEntries(query.value);
@@ -114,9 +117,11 @@ export function SearchPage<T>({
                 {t('filter.clear')}
               </a>
             ) : (
-              <a class="button" href={href(way[0])}>
-                {t(way[1])}
-              </a>
+              (offer ?? (
+                <a class="button" href={href(way[0])}>
+                  {t(way[1])}
+                </a>
+              ))
             )}
           </>
         }

@@ -1,10 +1,12 @@
 // Signing in again on the page: dialogs stay open below, and nothing that was typed is lost.
+
 import { useSignal } from '@preact/signals';
 import { useEffect } from 'preact/hooks';
 import { type Key, t } from '../lib/i18n.ts';
 import { readAgain } from '../lib/live.ts';
 import { isSignedIn, loadSession, me, type SignInOutcome, signedOut, signIn } from '../lib/session.ts';
 import { Dialog } from './dialog.tsx';
+import { Field } from './field.tsx';
 
 const TEXTS: Record<Exclude<SignInOutcome, 'done'>, Key> = {
   wrong: 'signIn.wrong',
@@ -47,30 +49,15 @@ export function SignIn({ onClose }: { onClose: () => void }) {
     <Dialog title={t('signIn.again')} onClose={onClose}>
       <form onSubmit={submit}>
         <p>{t('problem.signIn')}</p>
-        <label class="field">
-          {t('user.name')}
-          <input
-            autocomplete="username"
-            required
-            value={username.value}
-            onInput={(event) => {
-              username.value = event.currentTarget.value;
-            }}
-          />
-        </label>
-        <label class="field">
-          {t('user.password')}
-          <input
-            type="password"
-            autocomplete="current-password"
-            required
-            autofocus
-            value={password.value}
-            onInput={(event) => {
-              password.value = event.currentTarget.value;
-            }}
-          />
-        </label>
+        <Field label={t('user.name')} value={username} autocomplete="username" required />
+        <Field
+          label={t('user.password')}
+          value={password}
+          type="password"
+          autocomplete="current-password"
+          required
+          autofocus
+        />
         {failed && (
           <p class="invalid" role="alert">
             {failed}

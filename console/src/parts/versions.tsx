@@ -2,6 +2,7 @@
 import { t } from '../lib/i18n.ts';
 import type { Versioned } from '../lib/shapes.ts';
 import type { Column } from './table.tsx';
+import { KeyText } from './time.tsx';
 
 type ChoiceProps = { versions: readonly Versioned[]; value: number; onChange: (version: string) => void };
 
@@ -32,3 +33,19 @@ export const versionColumn = (): Column<Versioned> => ({
     </>
   ),
 });
+
+/** The key of a version and its tag, as facts. */
+export const VersionFacts = ({ of, id }: { of: Versioned; id: string }) => (
+  <>
+    <dt>{t('key')}</dt>
+    <dd>
+      <KeyText of={id} />
+    </dd>
+    {of.versionTag && (
+      <>
+        <dt>{t('versionTag')}</dt>
+        <dd>{of.versionTag}</dd>
+      </>
+    )}
+  </>
+);

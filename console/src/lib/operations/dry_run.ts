@@ -28,9 +28,26 @@ export type DryRun = {
   problems: ElementProblem[];
 };
 
+/** Why commands of a batch operation would not be done. */
+export type Reason = { reason: string; count: number; exampleKeys: string[] };
+export type Forecast = {
+  total: number;
+  wouldSucceed: number;
+  wouldSkip: Reason[];
+  wouldFail: Reason[];
+  notTried: Reason[];
+  stoppedAt: { bound: 'INSTANCES' | 'SECONDS'; value: number } | null;
+};
+
+async function tried<T>({ path, body }: Command): Promise<T> {
+  return (await send<T>({ method: 'POST', path: `${path}?dryRun=true`, body })).body;
+}
+
 /** The effects that a command would have. Nothing is changed. Raises Problem. */
-const dryRunOf = async ({ path, body }: Command): Promise<DryRun> =>
-  (await send<DryRun>({ method: 'POST', path: `${path}?dryRun=true`, body })).body;
+export const dryRunOf = (command: Command): Promise<DryRun> => tried(command);
+
+/** What would become of the items of a batch operation. Nothing is changed. Raises Problem. */
+export const forecastOf = (command: Command): Promise<Forecast> => tried(command);
 
 /** As `dryRunOf`; what is wrong is kept in `problems`, too. */
 export const dryRunInto =

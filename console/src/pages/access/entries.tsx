@@ -1,16 +1,12 @@
 // The list of one kind: users, groups, roles, tenants or mapping rules.
-import { search } from '../../lib/api.ts';
 import { t } from '../../lib/i18n.ts';
-import { useResource } from '../../lib/resource.ts';
-import { go, href, put, query } from '../../lib/router.ts';
-import type { Page } from '../../lib/shapes.ts';
+import { go, href, query } from '../../lib/router.ts';
 import { Opening } from '../../parts/opening.tsx';
-import { type Column, List, sortOf } from '../../parts/table.tsx';
+import { SearchPage } from '../../parts/search.tsx';
+import type { Column } from '../../parts/table.tsx';
 import { EntryDialog } from './entry_dialog.tsx';
 import { Frame } from './frame.tsx';
 import type { Entry, Kind } from './kinds.ts';
-
-const SIZE = 50;
 
 export const entryUrl = (kind: Kind, id: string): string => href(`/access/${kind.path}/${encodeURIComponent(id)}`);
 
@@ -42,48 +38,24 @@ function CreateButton({ kind }: { kind: Kind }) {
   );
 }
 
-function Found({ kind }: { kind: Kind }) {
-  const { q, after, before, sort } = Object.fromEntries(query.value);
-  const order = sortOf(sort ?? null, kind.id);
-  const filter = q ? { [kind.id]: kind.like ? { $like: `*${q}*` } : q } : {};
-  const body = { filter, sort: [order], page: { limit: SIZE, ...(after && { after }), ...(before && { before }) } };
-  const found = useResource<Page<Entry>>(kind.path + JSON.stringify(body), (abort) => search(kind.path, body, abort), [
-    '@access',
-  ]);
+export function Entries({ kind }: { kind: Kind }) {
+  const create = <CreateButton kind={kind} />;
   return (
-    <>
-      <form class="filters" role="search" aria-label={t('filters')} onSubmit={(event) => event.preventDefault()}>
-        <input
-          type="search"
-          data-search
-          placeholder={t('field.id')}
-          aria-label={t('field.id')}
-          value={q ?? ''}
-          onChange={(event) => put({ q: event.currentTarget.value || null, after: null, before: null })}
-        />
-      </form>
-      <List
+    <Frame title={t(kind.title)} need={[kind.type, 'READ']} actions={create}>
+      <SearchPage<Entry>
+        key={kind.path}
+        resource={kind.path}
         label={t(kind.title)}
-        found={found}
         columns={columnsOf(kind)}
         id={(entry) => entry[kind.id]!}
-        sort={order}
-        size={SIZE}
-        empty={
-          <>
-            <p>{q ? t('empty.access') : t(kind.note)}</p>
-            <CreateButton kind={kind} />
-          </>
-        }
+        sort={kind.id}
+        topics={['@access']}
+        empty={query.value.get('q') ? t('empty.access') : t(kind.note)}
+        offer={create}
+        states={[]}
+        fields={[['q', t('field.id')]]}
+        filter={(_, { q }) => (q ? { [kind.id]: kind.like ? { $like: `*${q}*` } : q } : {})}
       />
-    </>
-  );
-}
-
-export function Entries({ kind }: { kind: Kind }) {
-  return (
-    <Frame title={t(kind.title)} need={[kind.type, 'READ']} actions={<CreateButton kind={kind} />}>
-      <Found key={kind.path} kind={kind} />
     </Frame>
   );
 }

@@ -1,10 +1,12 @@
 // Create or change a user, group, role, tenant or mapping rule.
+
 import { useSignal } from '@preact/signals';
 import { get } from '../../lib/api.ts';
 import { argument, type Command } from '../../lib/commands.ts';
 import { t } from '../../lib/i18n.ts';
 import { ActionDialog, type Checked } from '../../parts/action.tsx';
 import { differences } from '../../parts/conflict.tsx';
+import { Field } from '../../parts/field.tsx';
 import { type Entry, type Kind, pathOf } from './kinds.ts';
 
 type Values = Record<string, string>;
@@ -61,18 +63,7 @@ export function EntryDialog({ kind, entry, onClose, onDone }: EntryDialogProps) 
       invalid={missing ? t('access.missing') : null}
       commands={[commandOf(kind, entry, id.value, values.value, password.value)]}
     >
-      {!entry && (
-        <label class="field">
-          {t('field.id')}
-          <input
-            autofocus
-            value={id.value}
-            onInput={(event) => {
-              id.value = event.currentTarget.value;
-            }}
-          />
-        </label>
-      )}
+      {!entry && <Field label={t('field.id')} value={id} autofocus />}
       {kind.fields.map(({ name, label, required }) => (
         <label key={name} class="field">
           {t(label)}
@@ -86,18 +77,16 @@ export function EntryDialog({ kind, entry, onClose, onDone }: EntryDialogProps) 
         </label>
       ))}
       {isUser && (
-        <label class="field">
-          {t('user.password')}
-          {entry && ` (${t('access.keepPassword')})`}
-          <input
-            type="password"
-            autocomplete="new-password"
-            value={password.value}
-            onInput={(event) => {
-              password.value = event.currentTarget.value;
-            }}
-          />
-        </label>
+        <Field
+          label={
+            <>
+              {t('user.password')} {entry && ` (${t('access.keepPassword')})`}
+            </>
+          }
+          value={password}
+          type="password"
+          autocomplete="new-password"
+        />
       )}
     </ActionDialog>
   );

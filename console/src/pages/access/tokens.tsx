@@ -4,15 +4,15 @@ import { get, search } from '../../lib/api.ts';
 import { argument, type Command } from '../../lib/commands.ts';
 import { t } from '../../lib/i18n.ts';
 import { useResource } from '../../lib/resource.ts';
-import { put, query } from '../../lib/router.ts';
+import { query } from '../../lib/router.ts';
 import { me, type Need, rightsAsked } from '../../lib/session.ts';
-import type { Page } from '../../lib/shapes.ts';
 import { lackOf } from '../../parts/act.tsx';
 import { ActionDialog } from '../../parts/action.tsx';
 import { Dialog } from '../../parts/dialog.tsx';
 import { Opening } from '../../parts/opening.tsx';
 import { ProblemBox } from '../../parts/problem.tsx';
-import { type Column, List, sortOf, Table } from '../../parts/table.tsx';
+import { SearchPage } from '../../parts/search.tsx';
+import { type Column, Table } from '../../parts/table.tsx';
 import { Copy, Time } from '../../parts/time.tsx';
 import { Frame } from './frame.tsx';
 import type { Entry } from './kinds.ts';
@@ -31,7 +31,6 @@ type Draft = { name: string; roles: readonly string[]; days: string; tenants: st
 /** Whose tokens: where they are, who may change them, and the roles to choose from. */
 type Whose = { path: string; need: Need | null; isOwn: boolean; roles: readonly string[] };
 
-const SIZE = 50;
 const MOST_ROLES = 200;
 const OWN = '/v2/authentication/me/tokens';
 const ALL = '/v2/tokens';
@@ -202,47 +201,6 @@ export function OwnTokens() {
   );
 }
 
-function Found({ whose }: { whose: Whose }) {
-  const { q, after, before, sort } = Object.fromEntries(query.value);
-  const order = sortOf(sort ?? null, 'name');
-  const body = {
-    filter: q ? { name: { $like: `*${q}*` } } : {},
-    sort: [order],
-    page: { limit: SIZE, ...(after && { after }), ...(before && { before }) },
-  };
-  const found = useResource<Page<Token>>(ALL + JSON.stringify(body), (abort) => search('tokens', body, abort), [
-    '@access',
-  ]);
-  return (
-    <>
-      <form class="filters" role="search" aria-label={t('filters')} onSubmit={(event) => event.preventDefault()}>
-        <input
-          type="search"
-          data-search
-          placeholder={t('field.name')}
-          aria-label={t('field.name')}
-          value={q ?? ''}
-          onChange={(event) => put({ q: event.currentTarget.value || null, after: null, before: null })}
-        />
-      </form>
-      <List
-        label={t('access.tokens')}
-        found={found}
-        columns={columnsOf(whose)}
-        id={(token) => token.name}
-        sort={order}
-        size={SIZE}
-        empty={
-          <>
-            <p>{t(q ? 'empty.access' : 'token.none')}</p>
-            <CreateButton whose={whose} />
-          </>
-        }
-      />
-    </>
-  );
-}
-
 /** The page of all tokens. */
 export function Tokens() {
   const roles = useResource(
@@ -256,9 +214,22 @@ export function Tokens() {
     isOwn: false,
     roles: roles?.items.map((role) => role.roleId!) ?? [],
   };
+  const create = <CreateButton whose={whose} />;
   return (
-    <Frame title={t('access.tokens')} need={READS_ROLES} actions={<CreateButton whose={whose} />}>
-      <Found whose={whose} />
+    <Frame title={t('access.tokens')} need={READS_ROLES} actions={create}>
+      <SearchPage<Token>
+        resource="tokens"
+        label={t('access.tokens')}
+        columns={columnsOf(whose)}
+        id={(token) => token.name}
+        sort="name"
+        topics={['@access']}
+        empty={t(query.value.get('q') ? 'empty.access' : 'token.none')}
+        offer={create}
+        states={[]}
+        fields={[['q', t('field.name')]]}
+        filter={(_, { q }) => (q ? { name: { $like: `*${q}*` } } : {})}
+      />
     </Frame>
   );
 }

@@ -31,11 +31,12 @@ async function load(key: string, abort: AbortSignal): Promise<Found> {
 const titleOf = (one: Definition): string => `${one.name ?? one.processDefinitionId} v${one.version}`;
 
 export function Migration() {
-  const { from: key = '', to, instance = null, ...values } = Object.fromEntries(query.value);
+  const { source: key = '', target: wanted, instance = null, ...values } = Object.fromEntries(query.value);
   const found = useResource(key && `migrate ${key}`, (abort) => load(key, abort), ['definitions']);
   const data = found.data.value;
-  const target = data?.others.find((one) => one.processDefinitionKey === to) ?? data?.others[0];
+  const target = data?.others.find((one) => one.processDefinitionKey === wanted) ?? data?.others[0];
   const filter = { ...instanceFilter(values), processDefinitionKey: key };
+  const ofSource = data && { process: data.from.processDefinitionId, version: data.from.version };
   return (
     <div class="full">
       <Head
@@ -46,11 +47,11 @@ export function Migration() {
               <a href={processUrl(data.from.processDefinitionId, { version: data.from.version })}>
                 {titleOf(data.from)}
               </a>
-              {instance && (
-                <>
-                  {' '}
-                  / <a href={href(`/instances/${instance}`)}>{instance}</a>
-                </>
+              {' / '}
+              {instance ? (
+                <a href={href(`/instances/${instance}`)}>{instance}</a>
+              ) : (
+                <a href={href('/instances', { ...ofSource, ...values })}>{t('nav.instances')}</a>
               )}
             </>
           )
@@ -59,7 +60,10 @@ export function Migration() {
           target && (
             <label>
               {t('migrate.to')}{' '}
-              <select value={target.processDefinitionKey} onChange={(event) => put({ to: event.currentTarget.value })}>
+              <select
+                value={target.processDefinitionKey}
+                onChange={(event) => put({ target: event.currentTarget.value })}
+              >
                 {data!.others.map((one) => (
                   <option key={one.processDefinitionKey} value={one.processDefinitionKey}>
                     {titleOf(one)}

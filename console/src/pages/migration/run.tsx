@@ -4,7 +4,7 @@ import { type ElementProblem, search } from '../../lib/api.ts';
 import { BATCH_OF } from '../../lib/batches.ts';
 import { t, total } from '../../lib/i18n.ts';
 import { dryRunInto, tagOf } from '../../lib/operations/dry_run.ts';
-import { type Mappings, migrateAll, migrationOf } from '../../lib/operations/migration.ts';
+import { migrateAll, migrationOf, type Plan } from '../../lib/operations/migration.ts';
 import { useResource } from '../../lib/resource.ts';
 import { go, href } from '../../lib/router.ts';
 import { UPDATE_INSTANCE } from '../../lib/session.ts';
@@ -15,31 +15,34 @@ import { ProblemBox } from '../../parts/problem.tsx';
 import { useAsked } from '../operations/asked.ts';
 import { Preview } from '../operations/preview.tsx';
 import { Problems } from '../operations/problems.tsx';
+import { Foresee } from '../operations/trial.tsx';
 import type { Subject } from './wizard.tsx';
 
 type RunProps = {
   from: Definition;
   to: Definition;
   subject: Subject;
-  mappings: Mappings;
+  plan: Plan;
+  /** Whether there is something to send, and all of it is known. */
+  ready: boolean;
   problems: Signal<readonly ElementProblem[]>;
   name: (id: string) => string;
 };
 
-function One({ instance, to, mappings, problems, name, from }: RunProps & { instance: string }) {
-  const command = migrationOf(instance, to.processDefinitionKey, mappings);
+function One({ instance, to, plan, ready, problems, name, from }: RunProps & { instance: string }) {
+  const command = migrationOf(instance, plan);
   const { ask, busy, failed, answer } = useAsked(command, dryRunInto(problems));
   return (
     <>
       <div class="row">
-        <button type="button" disabled={!mappings.size || busy} onClick={() => void ask()}>
+        <button type="button" disabled={!ready || busy} onClick={() => void ask()}>
           {t('preview')}
         </button>
         <Opening
           need={UPDATE_INSTANCE}
           of={from.processDefinitionId}
           class="primary"
-          disabled={!mappings.size}
+          disabled={!ready}
           text={t('migrate.do')}
         >
           {(close) => (
@@ -67,7 +70,7 @@ function One({ instance, to, mappings, problems, name, from }: RunProps & { inst
   );
 }
 
-function All({ from, to, subject, mappings }: RunProps) {
+function All({ from, to, subject, plan, ready }: RunProps) {
   const { filter } = subject;
   const count = useResource(
     `count ${JSON.stringify(filter)}`,
@@ -75,14 +78,16 @@ function All({ from, to, subject, mappings }: RunProps) {
     ['instances'],
   ).data.value;
   const title = t('migrate.all', { n: count ? total(count.page) : '…' });
+  const command = migrateAll(from.processDefinitionKey, filter, plan);
   return (
-    <div class="row">
-      <Opening need={BATCH_OF('MIGRATE_PROCESS_INSTANCE')} class="primary" disabled={!mappings.size} text={title}>
+    <>
+      <Foresee command={command} disabled={!ready} />
+      <Opening need={BATCH_OF('MIGRATE_PROCESS_INSTANCE')} class="primary" disabled={!ready} text={title}>
         {(close) => (
           <ActionDialog
             title={title}
             button={title}
-            commands={[migrateAll(from.processDefinitionKey, filter, to.processDefinitionKey, mappings)]}
+            commands={[command]}
             onClose={close}
             onDone={(answer) => go(href(`/batches/${(answer as { batchOperationKey: string }).batchOperationKey}`))}
           >
@@ -91,7 +96,7 @@ function All({ from, to, subject, mappings }: RunProps) {
           </ActionDialog>
         )}
       </Opening>
-    </div>
+    </>
   );
 }
 

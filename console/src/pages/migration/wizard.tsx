@@ -8,11 +8,12 @@ import type { ElementProblem } from '../../lib/api.ts';
 import { number, t } from '../../lib/i18n.ts';
 import { modelOf } from '../../lib/models.ts';
 import { flowNodesOf } from '../../lib/operations/flow_nodes.ts';
-import { liveOf, suggestionOf } from '../../lib/operations/migration.ts';
+import { calledBy, liveOf, suggestionOf } from '../../lib/operations/migration.ts';
 import { useResource } from '../../lib/resource.ts';
 import type { Definition } from '../../lib/shapes.ts';
 import { Divider } from '../../parts/divider.tsx';
 import { ProblemBox } from '../../parts/problem.tsx';
+import { CalledInstances } from './called.tsx';
 import { type Link, Links } from './links.tsx';
 import { choose, MappingsTable } from './mappings.tsx';
 import { Run } from './run.tsx';
@@ -47,6 +48,10 @@ export function Wizard({ from, to, subject }: WizardProps) {
     (abort) => liveOf(keys[0], subject.instance, subject.filter, abort),
     [subject.instance ? `instance:${subject.instance}` : 'instances'],
   );
+  const wanted = useSignal(false);
+  const called = useResource(wanted.value ? `called ${keys.join()}` : '', (abort) => calledBy(...keys, abort), [
+    'instances',
+  ]);
   const edits = useSignal<ReadonlyMap<string, string | null>>(new Map());
   const picked = useSignal<string | null>(null);
   const problems = useSignal<readonly ElementProblem[]>([]);
@@ -89,32 +94,24 @@ export function Wizard({ from, to, subject }: WizardProps) {
   return (
     <div class="split">
       <div class="pair">
-        {left.xml ? (
-          <Canvas
-            xml={left.xml}
-            marks={marks}
-            selected={picked.value}
-            onSelect={(id) => {
-              picked.value = id;
-            }}
-            {...left.told}
-          />
-        ) : (
-          <div class="canvas" />
-        )}
-        {right.xml ? (
-          <Canvas
-            xml={right.xml}
-            marks={coming}
-            selected={chosen}
-            onSelect={(id) => {
-              if (picked.peek()) choose(edits, picked.peek()!, id);
-            }}
-            {...right.told}
-          />
-        ) : (
-          <div class="canvas" />
-        )}
+        <Canvas
+          xml={left.xml}
+          marks={marks}
+          selected={picked.value}
+          onSelect={(id) => {
+            picked.value = id;
+          }}
+          {...left.told}
+        />
+        <Canvas
+          xml={right.xml}
+          marks={coming}
+          selected={chosen}
+          onSelect={(id) => {
+            if (picked.peek()) choose(edits, picked.peek()!, id);
+          }}
+          {...right.told}
+        />
         <Links left={left.diagram.value} right={right.diagram.value} links={links} />
       </div>
       <Divider of="aside" along="x" grows={-1} least={240} most={720} usual={340} />
@@ -128,7 +125,16 @@ export function Wizard({ from, to, subject }: WizardProps) {
             {t('migrate.unmapped', { n: number(unmapped.length), names: unmapped.map(left.name).join(', ') })}
           </p>
         )}
-        <Run from={from} to={to} subject={subject} mappings={mappings} problems={problems} name={left.name} />
+        <CalledInstances wanted={wanted} found={called} />
+        <Run
+          from={from}
+          to={to}
+          subject={subject}
+          plan={{ to: keys[1], mappings, called: (wanted.value && called.data.value) || [] }}
+          ready={mappings.size > 0 && (!wanted.value || called.data.value !== undefined)}
+          problems={problems}
+          name={left.name}
+        />
         <MappingsTable
           elements={elements}
           live={tokens}
