@@ -10,6 +10,7 @@ from __future__ import annotations
 from codecs import BOM_UTF8
 from collections.abc import Awaitable, Callable, Mapping, MutableMapping
 from contextlib import suppress
+from dataclasses import replace
 from functools import partial
 from time import perf_counter
 from typing import Any
@@ -25,6 +26,7 @@ from vivero.api.access.scopes import restrict
 from vivero.api.admission.redirects import without_mark
 from vivero.api.callers.caller import ANYBODY, Caller
 from vivero.api.callers.permissions import Allowed
+from vivero.api.commands.inner_requests import TOOL, InnerRequests
 from vivero.api.http import request_ids
 from vivero.api.http.decoding import check_json_type
 from vivero.api.http.metrics import UNKNOWN
@@ -55,6 +57,7 @@ log = structlog.get_logger(__name__)
 
 def build(services: Services) -> App:
     """The application for these services."""
+    services = replace(services, inner=InnerRequests())
     router = Router((route.method, route.path, route) for route in ROUTES)
     gate = Gate(services.settings)
     storage_problems, ids = StorageProblems(), RequestIds()
@@ -72,6 +75,7 @@ def build(services: Services) -> App:
             request_ids.end()
 
     serve = partial(_serve, services, router, gate, storage_problems)
+    services.inner.connect(partial(_answer, services, router, gate, storage_problems))
     return app
 
 
@@ -84,29 +88,46 @@ async def _serve(
     receive: Receive,
     send: Send,
 ) -> None:
-    path, began = scope["path"], perf_counter()
+    began = perf_counter()
     try:
-        response = await _respond(services, router, gate, scope, receive, send)
+        response = await _answer(services, router, gate, storage_problems, scope, receive, send)
     except ClientLeft:
         return
-    except Problem as problem:
-        response = problem.response(path)
-    except NotAppended as error:
-        response = not_appended(error).response(path)
-    except NotComputed as error:
-        response = not_computed(error).response(path)
-    except StorageError as error:
-        response = storage_problems.problem(error, scope["method"], scope.get(ROUTE, UNKNOWN)).response(path)
-    except UnknownFormat as error:
-        response = Problem(503, "UNAVAILABLE", f"This node cannot read a record of the log: {error}").response(path)
-    except Exception:
-        log.exception("request handler failed", method=scope["method"], route=scope.get(ROUTE, UNKNOWN))
-        response = bug().response(path)
     route, took_s = scope.get(ROUTE, UNKNOWN), perf_counter() - began
     services.observing.requests.note(scope["method"], route, response.status, took_s)
     log.debug("request", method=scope["method"], route=route, status=response.status, took_s=took_s)
     id = request_ids.header()
     await send_response(response, send, (id,) if services.access.authenticator is None else (id, *PRIVATE))
+
+
+async def _answer(
+    services: Services,
+    router: Router[Route],
+    gate: Gate,
+    storage_problems: StorageProblems,
+    scope: Scope,
+    receive: Receive,
+    send: Send,
+) -> Response:
+    """The response, which may show a problem. Raises ClientLeft."""
+    path = scope["path"]
+    try:
+        return await _respond(services, router, gate, scope, receive, send)
+    except ClientLeft:
+        raise
+    except Problem as problem:
+        return problem.response(path)
+    except NotAppended as error:
+        return not_appended(error).response(path)
+    except NotComputed as error:
+        return not_computed(error).response(path)
+    except StorageError as error:
+        return storage_problems.problem(error, scope["method"], scope.get(ROUTE, UNKNOWN)).response(path)
+    except UnknownFormat as error:
+        return Problem(503, "UNAVAILABLE", f"This node cannot read a record of the log: {error}").response(path)
+    except Exception:
+        log.exception("request handler failed", method=scope["method"], route=scope.get(ROUTE, UNKNOWN))
+        return bug().response(path)
 
 
 async def _respond(
@@ -122,11 +143,11 @@ async def _respond(
         raise _not_allowed(method, match)
     scope[ROUTE] = route.path
     extensions = scope.get("extensions", {})
-    owner = extensions.get(OWNER)
+    owner, tool = extensions.get(OWNER), extensions.get(TOOL)
     caller, allowed = ANYBODY, None
     if (services.access.authenticator is not None or services.access.rates is not None) and route.needs is not PUBLIC:
         address = "" if owner is None else owner(scope["headers"])
-        caller = await _authenticate(services, route, scope["headers"], address)
+        caller = await _authenticate(services, route, scope["headers"], address, counts=tool is None)
         if caller.by_session:
             gate.check_session(method, scope["headers"])
         allowed = await _authorise(services, route, caller, address, scope, match.params)
@@ -153,7 +174,8 @@ async def _respond(
         redirected,
         scope.get("raw_path"),
         _tenants(services, caller),
-        route.audited if _is_audited(services, route, caller) else None,
+        route.audited if _is_audited(services, route, caller, tool) else None,
+        tool,
     )
     del body  # the request holds the only reference and may release it
     encoding = request.header(b"content-encoding")
@@ -175,11 +197,14 @@ def _route(method: str, match: Match[Route]) -> Route | None:
     return None if route is None or route.is_new or route.audited is not None else route
 
 
-async def _authenticate(services: Services, route: Route, headers: Headers, address: str) -> Caller:
-    """The caller, within the rate limits of itself and of its only tenant. Raises Problem: 401, 429."""
+async def _authenticate(services: Services, route: Route, headers: Headers, address: str, *, counts: bool) -> Caller:
+    """The caller, within the rate limits of itself and of its only tenant. Raises Problem: 401, 429.
+
+    `counts`: whether the request counts for these limits. Those of a tool's call do not: the call does.
+    """
     authenticator, rates = services.access.authenticator, services.access.rates
     caller = ANYBODY if authenticator is None else await authenticator.authenticate(headers, address)
-    if rates is not None and route.is_limited:
+    if rates is not None and route.is_limited and counts:
         rates.check((caller.kind, caller.id) if authenticator is not None else address)
         tenant = only_tenant(caller, services.access.multi_tenancy)
         if tenant is not None:
@@ -200,9 +225,10 @@ async def _authorise(
             check_all_tenants(_tenants(services, caller), route.needs)
         return allowed
     except Problem:
-        if _is_audited(services, route, caller) and route.audited is not None:
-            tenants = _tenants(services, caller)
-            denied = audit.record(route.audited, caller, address, scope["method"], scope["path"], parameters, tenants)
+        tool = scope.get("extensions", {}).get(TOOL)
+        if _is_audited(services, route, caller, tool) and route.audited is not None:
+            tenants, path = _tenants(services, caller), scope["path"]
+            denied = audit.record(route.audited, caller, address, scope["method"], path, parameters, tenants, tool)
             await audit.note_failure(services, denied)
         raise
 
@@ -234,8 +260,9 @@ def _tenants(services: Services, caller: Caller) -> frozenset[str] | None:
     return caller.tenants if services.access.multi_tenancy else None
 
 
-def _is_audited(services: Services, route: Route, caller: Caller) -> bool:
-    return route.audited is not None and services.access.audit.records(route.audited, caller)
+def _is_audited(services: Services, route: Route, caller: Caller, tool: str | None) -> bool:
+    """Whether the change is recorded. Those of agents always are."""
+    return route.audited is not None and (tool is not None or services.access.audit.records(route.audited, caller))
 
 
 def _hint(path: str) -> str:

@@ -18,6 +18,7 @@ from vivero.api.admission.waits import Waits
 from vivero.api.callers.audited import AuditSettings
 from vivero.api.callers.caller import Caller
 from vivero.api.commands.evaluation_turns import EvaluationTurns
+from vivero.api.commands.inner_requests import InnerRequests
 from vivero.api.commands.reply_pool import ReplyPool
 from vivero.api.http.deadlines import Deadlines
 from vivero.api.http.metrics import Metrics, RequestFigures
@@ -172,6 +173,8 @@ class FileServices:
     """None: ended instances are not archived."""
     archive_deletions: bool = False
     """Whether instances that people delete are archived first."""
+    simulate: Callable[[bytes], tuple[bytes, str | None]] | None = None
+    """Runs a model with test data: JSON → its report, or the problem (`library.simulation`). None: it cannot."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -221,3 +224,5 @@ class Services:
     files: FileServices
     observing: ObservingServices
     access: AccessServices = field(default_factory=AccessServices)
+    inner: InnerRequests = field(default_factory=InnerRequests)
+    """Requests of handlers to the application itself."""

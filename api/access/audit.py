@@ -34,10 +34,17 @@ REJECTED = (403, 404, 409)
 
 
 def record(
-    audited: Audited, caller: Caller, address: str, method: str, path: str, ids: Mapping[str, str], tenants: Tenants
+    audited: Audited,
+    caller: Caller,
+    address: str,
+    method: str,
+    path: str,
+    ids: Mapping[str, str],
+    tenants: Tenants,
+    tool: str | None = None,
 ) -> AuditRecord:
     """The record of an attempt. `ids`: the parameters of the path: the tenant of an entity, the entity itself, and the
-    member of a role or group. `tenants`: those that the caller may use.
+    member of a role or group. `tenants`: those that the caller may use. `tool`: that of an agent.
 
     The description has method and path: these have no secrets, in contrast to bodies.
     """
@@ -59,6 +66,7 @@ def record(
         None if tenant is None else _shown(tenant),
         tenants=None if tenants is None else joined(tenants),
         actor_provider=caller.provider,
+        tool=tool,
     )
 
 
@@ -79,7 +87,16 @@ def record_of(request: Request, entity_key: str | None = None) -> AuditRecord | 
     if request.audited is None:
         return None
     ids = request.params if entity_key is None else {**_tenant_of(request), "": entity_key}
-    made = record(request.audited, request.caller, request.owner, request.method, request.path, ids, request.tenants)
+    made = record(
+        request.audited,
+        request.caller,
+        request.owner,
+        request.method,
+        request.path,
+        ids,
+        request.tenants,
+        request.tool,
+    )
     if request.note is None:
         return made
     return msgspec.structs.replace(made, description=f"{made.description}: {_printable(request.note)}")

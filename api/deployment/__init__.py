@@ -1,5 +1,5 @@
 """The files of a deployment: problems, checks that need the server, and warnings.
 
 Entry: `problems.examine`.
-Imports: core, storage, engine, http.
+Imports: core, storage, engine, computing, http.
 """

@@ -4,11 +4,25 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from vivero.api.deployment.problems import taken, webhook_problems
+from vivero.api.computing.turns import computed
+from vivero.api.deployment.problems import (
+    Examined,
+    Files,
+    evaluates,
+    examine_and_pack,
+    examined,
+    read_all,
+    taken,
+    webhook_problems,
+)
 from vivero.api.http.problems import Problem
 from vivero.api.services import Services
 from vivero.core.bpmn.parser import Parsed
+from vivero.engine.compute.turns import WorkKind
 from vivero.engine.connectors import webhooks
+
+SMALL_BYTES = 4 * 1024
+"""Files of this size altogether are read at once. Expressions cost most: up to 20 ms."""
 
 
 async def check_webhooks(services: Services, tenant: str, parsed: Sequence[Parsed]) -> None:
@@ -35,3 +49,12 @@ def reject(problems: Sequence[str]) -> None:
             "Command 'CREATE' rejected with code 'INVALID_ARGUMENT':"
             f" Expected to deploy new resources, but encountered the following errors:\n{listed}",
         )
+
+
+async def examined_by(services: Services, files: Files) -> Examined:
+    """Read and check the files, at once if they are small, and otherwise in a compute process."""
+    if sum(len(content) for _, content in files) <= SMALL_BYTES:
+        parsed = read_all(files, services.files.limits)
+        if not evaluates(parsed):
+            return examined(parsed, files)
+    return await computed(services, WorkKind.DEPLOYMENTS, examine_and_pack, files, services.files.limits)

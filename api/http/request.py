@@ -44,7 +44,7 @@ class Request:
     __slots__ = (
         *("_first", "_owner", "_query", "_receive", "_send"),
         *("allowed", "audited", "body", "caller", "headers", "method", "note", "params", "path", "query_string"),
-        *("redirected", "target", "tenants"),
+        *("redirected", "target", "tenants", "tool"),
     )
 
     def __init__(
@@ -64,12 +64,13 @@ class Request:
         target: bytes | None = None,
         tenants: frozenset[str] | None = None,
         audited: Audited | None = None,
+        tool: str | None = None,
     ) -> None:
         """`allowed`: what the caller has the route's permission for; None for everything.
 
         `redirected`: another node has sent the client here. `target` is the path as it was sent. `tenants`: those
         whose data the caller may see; None for all, and without multi-tenancy. `audited`: how the audit log
-        shows the change; None: it does not.
+        shows the change; None: it does not. `tool`: the name of the agent's tool that the request comes from.
         """
         self.method = method
         self.path = path
@@ -90,6 +91,7 @@ class Request:
         """The reason that the caller gives for the change, for the audit log."""
         self.target = quote(path).encode() if target is None else target
         self.tenants = tenants
+        self.tool = tool
 
     @property
     def owner(self) -> str:

@@ -2,7 +2,7 @@
 
 Entry: `route`.
 Imports: core, storage, engine, access, activation, admission, callers, commands, computing, deployment, http,
-search.
+mcp, search.
 """
 
 from __future__ import annotations
@@ -12,8 +12,6 @@ from collections.abc import Iterator
 from vivero.api.access.needs import (
     ANY_CALLER,
     CANCEL_INSTANCE,
-    CLAIM_TASK,
-    COMPLETE_TASK,
     CREATE_INSTANCE,
     DELETE_DECISIONS,
     DELETE_FORM,
@@ -29,12 +27,10 @@ from vivero.api.access.needs import (
     READ_MESSAGE,
     READ_RESOURCE,
     READ_SYSTEM,
-    READ_TASK,
     SEND_MESSAGE,
     SUSPEND_INSTANCE,
     UPDATE_INSTANCE,
     UPDATE_SYSTEM,
-    UPDATE_TASK,
 )
 from vivero.api.access.scopes import Scope
 from vivero.api.callers import audited
@@ -81,15 +77,16 @@ from vivero.api.routes import (
     tokens,
     traces,
     undos,
-    user_tasks,
     variables,
 )
+from vivero.api.routes.agents import agent_routes
 from vivero.api.routes.batch_routes import BATCH_ROUTES
 from vivero.api.routes.cluster_wide_routes import CLUSTER_WIDE_ROUTES
 from vivero.api.routes.decision_routes import DECISION_ROUTES
 from vivero.api.routes.directory import Entries
 from vivero.api.routes.route import Handler, Route, deployment_limit, of_key, variables_limit
 from vivero.api.routes.statistics_routes import STATISTICS_ROUTES
+from vivero.api.routes.task_routes import TASK_ROUTES
 from vivero.api.routes.webhook_routes import WEBHOOK_ROUTES
 from vivero.api.search.search_requests import searching
 
@@ -155,7 +152,7 @@ _ACCESS_OF_OTHERS = (
 )
 """A token has roles: whoever may give roles may make one."""
 
-ROUTES = (
+_REST = (
     # the cluster
     Route("GET", "/v2/topology", cluster.topology, ANY_CALLER),
     Route("GET", "/v2/status", cluster.status, PUBLIC),
@@ -322,31 +319,7 @@ ROUTES = (
     # batch operations
     *BATCH_ROUTES,
     # user tasks
-    Route("POST", "/v2/user-tasks/search", user_tasks.search, READ_TASK, scope=Scope.RESULTS),
-    of_key("GET", "/v2/user-tasks/{userTaskKey}", user_tasks.get, READ_TASK),
-    of_key("PATCH", "/v2/user-tasks/{userTaskKey}", user_tasks.update, UPDATE_TASK, audited.UPDATE_TASK),
-    of_key(
-        "POST",
-        "/v2/user-tasks/{userTaskKey}/assignment",
-        user_tasks.assign,
-        UPDATE_TASK,
-        audited.ASSIGN_TASK,
-        needs_for_parts=(CLAIM_TASK,),
-    ),
-    of_key("DELETE", "/v2/user-tasks/{userTaskKey}/assignee", user_tasks.unassign, UPDATE_TASK, audited.UNASSIGN_TASK),
-    of_key(
-        "POST",
-        "/v2/user-tasks/{userTaskKey}/completion",
-        user_tasks.complete,
-        COMPLETE_TASK,
-        audited.COMPLETE_TASK,
-        is_limited=False,
-        max_body_bytes=variables_limit,
-    ),
-    of_key("GET", "/v2/user-tasks/{userTaskKey}/form", forms.of_user_task, READ_TASK),
-    of_key("POST", "/v2/user-tasks/{userTaskKey}/variables/search", user_tasks.variables, READ_TASK),
-    of_key("POST", "/v2/user-tasks/{userTaskKey}/effective-variables/search", user_tasks.effective, READ_TASK),
-    of_key("POST", "/v2/user-tasks/{userTaskKey}/audit-logs/search", audit_logs.search_of_user_task, READ_TASK),
+    *TASK_ROUTES,
     # jobs
     Route("POST", "/v2/jobs/activation", job_activation.activate, UPDATE_INSTANCE),
     Route("POST", "/v2/jobs/search", jobs.search, READ_INSTANCE, scope=Scope.RESULTS),
@@ -483,3 +456,4 @@ ROUTES = (
     Route("GET", "/v2/commands/{position}", commands.get, READ_SYSTEM),
     Route("POST", "/chaos/children/{name}", chaos.inject, UPDATE_SYSTEM),
 )
+ROUTES = (*_REST, *agent_routes(_REST))

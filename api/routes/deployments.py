@@ -9,9 +9,7 @@ import msgspec
 from vivero.api.access import tenants
 from vivero.api.access.needs import DEPLOY
 from vivero.api.commands import submission
-from vivero.api.computing.turns import computed
-from vivero.api.deployment.checks import check_webhooks, reject
-from vivero.api.deployment.problems import Examined, Files, evaluates, examine_and_pack, examined, read_all
+from vivero.api.deployment.checks import check_webhooks, examined_by, reject
 from vivero.api.deployment.warnings import warnings_of, warnings_of_forms
 from vivero.api.http.multipart import FormPart, read_parts
 from vivero.api.http.problems import bad_request, invalid_argument
@@ -21,12 +19,9 @@ from vivero.api.services import Services
 from vivero.core.records.catalogue import Deploy, DeployedForm, DeployedProcess, DeploymentReply
 from vivero.core.records.decisions import DeployedDecision, DeployedRequirements
 from vivero.engine.compute.models import unpacked
-from vivero.engine.compute.turns import WorkKind
 from vivero.storage.state.definitions import store_resources
 
 MAX_NAME = 500
-SMALL_BYTES = 4 * 1024
-"""Files of this size altogether are read at once. Expressions cost most: up to 20 ms."""
 TENANT = "tenantId"
 
 _reply_decoder = msgspec.json.Decoder(DeploymentReply)
@@ -38,7 +33,7 @@ async def create(request: Request, services: Services) -> Response:
     tenant = tenants.named(request, services, _tenant(parts), "Deploy Resources", DEPLOY)
     files = _files(parts)
     contents = [(file.file_name or "", file.content) for file in files]
-    found = await _examined(services, contents)
+    found = await examined_by(services, contents)
     reject(found.problems)
     parsed = found.parsed or [await unpacked(each) for each in found.packed]
     await check_webhooks(services, tenant, parsed)
@@ -88,15 +83,6 @@ def _files(parts: list[FormPart]) -> list[FormPart]:
         if not file.file_name or len(file.file_name) > MAX_NAME:
             raise invalid_argument(f"Every resource needs a file name of at most {MAX_NAME} characters")
     return files
-
-
-async def _examined(services: Services, files: Files) -> Examined:
-    """Read and check the files, at once if they are small, and otherwise in a compute process."""
-    if sum(len(content) for _, content in files) <= SMALL_BYTES:
-        parsed = read_all(files, services.files.limits)
-        if not evaluates(parsed):
-            return examined(parsed, files)
-    return await computed(services, WorkKind.DEPLOYMENTS, examine_and_pack, files, services.files.limits)
 
 
 def _content(parts: list[FormPart]) -> bytes:

@@ -21,6 +21,7 @@ class WorkKind(StrEnum):
     BODIES = "bodies"
     HISTORIES = "histories"
     DRY_RUNS = "dry runs"
+    SIMULATIONS = "simulations"
 
 
 class Turns:

@@ -28,7 +28,8 @@ class AuditRecord(msgspec.Struct, frozen=True, omit_defaults=True, gc=False):
     `actor_type` is USER, CLIENT, ANONYMOUS or UNKNOWN, and `actor_provider` its verifier (`api.callers.caller`). `key`
     is the engine's key of the subject. Without an `entity_key` it is shown as the entity's, and so is the key in the
     answer to a creation. `tenants` are those that the actor may use (`core.partitions.tenants`), None: all. A key of
-    another tenant is recorded like an unknown one. A change that a batch operation made names it.
+    another tenant is recorded like an unknown one. A change that a batch operation made names it. `tool` is the
+    name of the tool with which an agent made the change.
     """
 
     actor_type: str
@@ -47,6 +48,7 @@ class AuditRecord(msgspec.Struct, frozen=True, omit_defaults=True, gc=False):
     batch_operation_key: int | None = None
     batch_operation_type: str | None = None
     actor_provider: str | None = None
+    tool: str | None = None
 
 
 class AuditedCommand(NamedTuple):

@@ -6,16 +6,16 @@
 INSERT INTO audit_log (actor_type, actor_id, address, category, entity_type, entity_key, operation, result, description,
     related_type, related_key, tenant_id, position, root_key, process_instance_key, process_definition_key, process_id,
     element_instance_key, job_key, user_task_key, deployment_key, resource_key, batch_operation_key, batch_operation_type,
-    actor_provider)
+    actor_provider, tool)
 SELECT a.actor_type, a.actor_id, a.address, a.category, a.entity_type, coalesce(a.entity_key, k.key::text, ''), a.operation,
     x.result, a.description, a.related_type, a.related_key, coalesce(s.tenant_id, x.response::json ->> 'tenantId', a.tenant_id),
     x.position, s.root_key, s.process_instance_key, s.process_definition_key, s.process_id, s.element_instance_key, s.job_key,
     s.user_task_key, (x.response::json ->> 'deploymentKey')::bigint, CASE WHEN a.entity_type = 'RESOURCE' THEN a.key END,
-    a.batch_operation_key, a.batch_operation_type, a.actor_provider
+    a.batch_operation_key, a.batch_operation_type, a.actor_provider, a.tool
 FROM unnest($1::text[], $2::bigint[], $3::text[], $4::text[]) AS x(record, position, result, response)
 CROSS JOIN LATERAL json_to_record(x.record::json) AS a(actor_type text, actor_id text, address text, category text,
     entity_type text, entity_key text, key bigint, operation text, description text, related_type text, related_key text,
-    tenant_id text, tenants text, batch_operation_key bigint, batch_operation_type text, actor_provider text)
+    tenant_id text, tenants text, batch_operation_key bigint, batch_operation_type text, actor_provider text, tool text)
 CROSS JOIN LATERAL (
     SELECT coalesce(a.key, (r.document ->> 'processInstanceKey')::bigint, (r.document ->> 'messageKey')::bigint,
         (r.document ->> 'signalKey')::bigint, (r.document ->> 'conditionalEvaluationKey')::bigint,

@@ -97,6 +97,7 @@ CREATE TABLE audit_log (
     batch_operation_key bigint,
     batch_operation_type text,
     actor_provider text,
+    tool text,
     CONSTRAINT audit_log_actor_type_check CHECK (actor_type = ANY (ARRAY['ANONYMOUS'::text, 'CLIENT'::text, 'UNKNOWN'::text, 'USER'::text])),
     CONSTRAINT audit_log_pkey PRIMARY KEY (audit_log_key),
     CONSTRAINT audit_log_result_check CHECK (result = ANY (ARRAY['FAIL'::text, 'SUCCESS'::text]))

@@ -1,6 +1,6 @@
 """Services of handlers with some of them replaced, whatever their groups."""
 
-from dataclasses import fields, replace
+from dataclasses import fields, is_dataclass, replace
 
 
 def changed(services, **changes):
@@ -16,5 +16,9 @@ def _with(services, name, value):
     groups = {one.name: getattr(services, one.name) for one in fields(services)}
     if name in groups:
         return replace(services, **{name: value})
-    (group,) = (group for group, members in groups.items() if name in {one.name for one in fields(members)})
+    (group,) = (
+        group
+        for group, members in groups.items()
+        if is_dataclass(members) and name in {one.name for one in fields(members)}
+    )
     return replace(services, **{group: replace(groups[group], **{name: value})})

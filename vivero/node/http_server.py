@@ -39,6 +39,7 @@ from vivero.engine.supervision.beat import Beat
 from vivero.engine.supervision.children import Child
 from vivero.engine.supervision.supervisor import Supervisor
 from vivero.engine.tracing.tracer import Tracer
+from vivero.library import simulation
 from vivero.metrics.lazy import Lazy
 from vivero.node.connections import Pools
 from vivero.node.connector_tasks import ConnectorTasks
@@ -166,6 +167,7 @@ class HttpServer(NodePart):
                 self._connectors.webhooks,
                 engine.archive,
                 config.retention.archive_deletions,
+                simulation.run,
             ),
             ObservingServices(
                 self._supervisor,

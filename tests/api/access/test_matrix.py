@@ -29,6 +29,7 @@ ALLOWED = """
 +    POST   /v2/authentication/me/tokens
 +    DELETE /v2/authentication/me/tokens/{tokenName}
 -    POST   /v2/setup/user
++    POST   /mcp/cluster
 *    GET    /live
 *    GET    /startup
 *    GET    /ready
@@ -373,6 +374,7 @@ OTHER_TENANT = {
         f"{method} /v2/cluster-variables/tenants/{{tenantId}}{rest}"
         for method, rest in (("POST", ""), ("GET", "/{name}"), ("PUT", "/{name}"), ("DELETE", "/{name}"))
     },
+    "own tests of agents": {"POST /mcp/cluster"},
     "own tests of undo": {"POST /v2/process-instances/{processInstanceKey}/undo"},
     "own tests of deletions": {
         "POST /v2/process-instances/{processInstanceKey}/deletion",

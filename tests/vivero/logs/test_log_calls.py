@@ -41,7 +41,20 @@ HARMLESS = {
     ),
     # words of ours
     *("build", "child", "counts", "detail", "did_you_mean", "endpoint", "final", "group", "intent", "job_type"),
-    *("method", "operation", "outcome", "provider", "route", "seen", "signal", "state", "task", "type", "variable"),
+    *(
+        "method",
+        "operation",
+        "outcome",
+        "provider",
+        "route",
+        "seen",
+        "signal",
+        "state",
+        "task",
+        "tool",
+        "type",
+        "variable",
+    ),
     # nodes, files, people and their machines
     *("address", "file", "host", "leader", "node", "pid", "username", "usernames", "version"),
     # names in models

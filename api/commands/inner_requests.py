@@ -1,0 +1,80 @@
+"""Requests that a handler sends to the application itself in the name of its caller.
+
+Each passes the same checks as if the caller had sent it: credentials, permissions, tenants, limits and the audit log.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, MutableMapping
+from dataclasses import dataclass
+from typing import Any
+from urllib.parse import unquote
+
+from vivero.api.admission.redirects import MARK
+from vivero.api.http.request import OWNER, Receive, Request, Send
+from vivero.api.http.response import Response
+
+TOOL = "vivero.tool"
+"""An extension of ASGI: the name of the tool whose call causes a request."""
+_PASSED_ON = frozenset((b"authorization", b"host", b"origin", b"sec-fetch-site"))
+
+Answer = Callable[[MutableMapping[str, Any], Receive, Send], Awaitable[Response]]
+
+
+@dataclass(frozen=True, slots=True)
+class InnerRequest:
+    """A request. The path has escapes, and the content type is that of the body."""
+
+    method: str
+    path: str
+    body: bytes = b""
+    query: str = ""
+    content_type: str = "application/json"
+
+
+class InnerRequests:
+    """The way from handlers to the application, which `connect` opens."""
+
+    def __init__(self) -> None:
+        self._answer: Answer | None = None
+
+    def connect(self, answer: Answer) -> None:
+        """Send requests to this application from now on."""
+        self._answer = answer
+
+    async def send(self, outer: Request, inner: InnerRequest, tool: str) -> Response:
+        """The response to a request that a tool sends for the caller of `outer`. Raises ClientLeft."""
+        if self._answer is None:
+            raise RuntimeError("no application is connected")
+        headers = [header for header in outer.headers if header[0] in _PASSED_ON]
+        headers.append((b"content-type", inner.content_type.encode()))
+        headers.append((b"content-length", b"%d" % len(inner.body)))
+        scope = {
+            "type": "http",
+            "method": inner.method,
+            "path": unquote(inner.path),
+            "raw_path": inner.path.encode(),
+            "query_string": b"&".join(filter(None, (inner.query.encode(), MARK))),  # no node redirects it
+            "headers": headers,
+            "extensions": {OWNER: lambda _headers: outer.owner, TOOL: tool},
+        }
+        return await self._answer(scope, _receiving(inner.body, outer), _send_nothing)
+
+
+def _receiving(body: bytes, outer: Request) -> Receive:
+    """The body in one message. After it, a message follows when the outer client disconnects."""
+    is_read = False
+
+    async def receive() -> dict[str, Any]:
+        nonlocal is_read
+        if is_read:
+            await outer.disconnected()
+            return {"type": "http.disconnect"}
+        is_read = True
+        return {"type": "http.request", "body": body}
+
+    return receive
+
+
+async def _send_nothing(_message: MutableMapping[str, Any]) -> None:
+    """Ignore what the application tells its server: the outer request holds the body."""

@@ -1,0 +1,210 @@
+"""The tools that only Vivero has: explain, preview, validate, simulate, decide, and deploy with a question before."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterator
+from typing import Annotated
+
+import msgspec
+
+from vivero.api.access.needs import DEPLOY, EVALUATE, authorise
+from vivero.api.commands.inner_requests import InnerRequest
+from vivero.api.computing.turns import computed
+from vivero.api.deployment.checks import examined_by
+from vivero.api.deployment.warnings import warnings_of
+from vivero.api.http.problems import Problem, bad_request, invalid_argument
+from vivero.api.http.response import Response, json_response
+from vivero.api.mcp.cluster_tools import INSTANCE, OBJECT, TEXT
+from vivero.api.mcp.tools import Call, Parameter, Place, Schema, Tool, composed, decoded
+from vivero.engine.compute.models import unpacked
+from vivero.engine.compute.turns import WorkKind
+
+_FILES: Schema = {
+    "type": "array",
+    "description": "The files. Names end with .bpmn, .dmn or .form",
+    "items": {
+        "type": "object",
+        "properties": {"name": TEXT, "content": TEXT},
+        "required": ["name", "content"],
+        "additionalProperties": False,
+    },
+}
+_RESOURCES = Parameter("resources", _FILES, required=True)
+_DEPLOYMENT = ("POST", "/v2/deployments")
+_EVALUATION = ("POST", "/v2/expression/evaluation")
+MOST_FILES = 50
+MOST_NAME = 500
+
+
+class File(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    name: Annotated[str, msgspec.Meta(min_length=1, max_length=MOST_NAME)]
+    content: str
+
+
+class _Deployment(msgspec.Struct, frozen=True, rename="camel"):
+    resources: Annotated[list[File], msgspec.Meta(min_length=1, max_length=MOST_FILES)]
+    tenant_id: str | None = None
+    confirmation: str | None = None
+
+    def digest(self) -> str:
+        """Differs for each set of files and each tenant."""
+        return hashlib.sha256(msgspec.json.encode((self.tenant_id, self.resources))).hexdigest()
+
+
+class _Judgement(msgspec.Struct, frozen=True):
+    valid: bool
+    problems: list[str]
+    warnings: list[str]
+
+
+async def _judged(call: Call, files: list[File]) -> _Judgement:
+    found = await examined_by(call.services, [(each.name, each.content.encode()) for each in files])
+    if found.problems:
+        return _Judgement(False, list(found.problems), [])
+    parsed = found.parsed or [await unpacked(each) for each in found.packed]
+    webhooks = call.services.files.webhooks
+    has_secret = None if webhooks is None else webhooks.has_secret
+    return _Judgement(True, [], warnings_of(parsed, webhooks is not None, has_secret))
+
+
+async def _validate(_tool: Tool, call: Call) -> Response:
+    authorise(call.request.caller, DEPLOY)
+    return json_response(await _judged(call, decoded(call, _Deployment).resources))
+
+
+async def _deploy(_tool: Tool, call: Call) -> Response:
+    """Deploy files for which the caller has the confirmation. It comes with the answer to a call without one."""
+    authorise(call.request.caller, DEPLOY)
+    deployment: _Deployment = decoded(call, _Deployment)
+    digest = deployment.digest()
+    if deployment.confirmation is None:
+        judgement = await _judged(call, deployment.resources)
+        asks = {"deployed": False, **msgspec.to_builtins(judgement)}
+        if judgement.valid:
+            asks["confirmation"] = digest
+            asks["next"] = "Ask the user. After a yes, repeat the call with this confirmation and the same files."
+        return json_response(asks)
+    if deployment.confirmation != digest:
+        raise bad_request("The confirmation belongs to other files: call without one, and ask the user again")
+    body, kind = b"".join(_multipart(deployment, digest)), f"multipart/form-data; boundary={digest}"
+    return await call.send(InnerRequest(*_DEPLOYMENT, body, content_type=kind))
+
+
+def _multipart(deployment: _Deployment, boundary: str) -> Iterator[bytes]:
+    """The body of the deployment (RFC 7578)."""
+    head = 'Content-Disposition: form-data; name="{}"'
+    if deployment.tenant_id is not None:
+        yield f"--{boundary}\r\n{head.format('tenantId')}\r\n\r\n{deployment.tenant_id}\r\n".encode()
+    for file in deployment.resources:
+        name = file.name.replace("%", "%25").replace('"', "%22").replace("\r", "%0D").replace("\n", "%0A")
+        yield f'--{boundary}\r\n{head.format("resources")}; filename="{name}"\r\n\r\n'.encode()
+        yield file.content.encode() + b"\r\n"
+    yield f"--{boundary}--\r\n".encode()
+
+
+async def _simulate(_tool: Tool, call: Call) -> Response:
+    authorise(call.request.caller, EVALUATE)
+    simulate = call.services.files.simulate
+    if simulate is None:
+        raise Problem(501, "NOT_IMPLEMENTED", "This server does not simulate")
+    report, problem = await computed(call.services, WorkKind.SIMULATIONS, simulate, msgspec.json.encode(call.arguments))
+    if problem is not None:
+        raise invalid_argument(problem)
+    return json_response(report)
+
+
+async def _preview(tool: Tool, call: Call) -> Response:
+    inner = composed(tool, call.arguments)
+    return await call.send(InnerRequest(inner.method, inner.path, inner.body, "dryRun=true"))
+
+
+def _previews() -> Iterator[Tool]:
+    instructions: Schema = {"type": "array", "items": OBJECT}
+    for operation, would, parameters in (
+        (
+            "modification",
+            "activates, moves or terminates elements ([{elementId}], [{sourceElementId, targetElementId}], "
+            "[{elementId}] or [{elementInstanceKey}])",
+            ("activateInstructions", "moveInstructions", "terminateInstructions"),
+        ),
+        (
+            "migration",
+            "moves an instance to another version, with mappings [{sourceElementId, targetElementId}]",
+            ("targetProcessDefinitionKey", "mappingInstructions"),
+        ),
+        ("suspension", "suspends an instance", ()),
+        ("resumption", "resumes a suspended instance", ()),
+    ):
+        shown = (Parameter(each, TEXT if each.endswith("Key") else instructions) for each in parameters)
+        yield Tool(
+            f"preview{operation.capitalize()}",
+            f"Tell what would happen, and all problems, if somebody {would}. Nothing is changed.",
+            ("POST", f"/v2/process-instances/{{processInstanceKey}}/{operation}"),
+            (INSTANCE, *shown),
+            run=_preview,
+        )
+
+
+OWN_TOOLS = (
+    Tool(
+        "explainProcessInstance",
+        "Tell the story of a process instance and of all that it calls, one line an event: what ran, which values"
+        " conditions had, what it waits for.",
+        ("GET", "/v2/process-instances/{processInstanceKey}/trace"),
+        (INSTANCE, Parameter("after", {"type": "string", "description": "`next` of the last page"}, Place.QUERY)),
+    ),
+    *_previews(),
+    Tool(
+        "validateResources",
+        "Check BPMN, DMN and form files without deploying them: problems that would refuse a deployment, and warnings.",
+        _DEPLOYMENT,
+        (_RESOURCES,),
+        run=_validate,
+    ),
+    Tool(
+        "simulateProcess",
+        "Run a model here and now with test data, without a database and without effects: every step, the variables"
+        " at the end, incidents, and elements that were not reached. Jobs, user tasks and messages are answered with"
+        " the given variables, or with none; timers fire at once.",
+        _EVALUATION,
+        (
+            _RESOURCES,
+            Parameter("processId", {"type": "string", "description": "Needed if the files have several processes"}),
+            Parameter("startAt", {"type": "string", "description": "The id of a start event or element"}),
+            Parameter("variables", OBJECT),
+            Parameter(
+                "jobs",
+                {
+                    "type": "object",
+                    "description": "Job type or element id → {variables} or {errorCode, variables} or {failure: text}",
+                },
+            ),
+            Parameter("userTasks", {"type": "object", "description": "Element id → {variables}"}),
+            Parameter("messages", {"type": "object", "description": "Message name → {variables}"}),
+            Parameter("waitFor", {"type": "array", "items": TEXT, "description": "Element ids that stay open"}),
+        ),
+        run=_simulate,
+    ),
+    Tool(
+        "evaluateDecision",
+        "Evaluate a deployed decision with variables. The evaluation is kept, with its matched rules.",
+        ("POST", "/v2/decision-definitions/evaluation"),
+        (
+            Parameter("decisionDefinitionId", TEXT),
+            Parameter("decisionDefinitionKey", TEXT),
+            Parameter("variables", OBJECT),
+            Parameter("tenantId", TEXT),
+        ),
+        changes=True,
+    ),
+    Tool(
+        "deployResources",
+        "Deploy BPMN, DMN and form files. The first call only checks them and gives a confirmation: ask the user, then"
+        " call again with it.",
+        _DEPLOYMENT,
+        (_RESOURCES, Parameter("tenantId", TEXT), Parameter("confirmation", TEXT)),
+        changes=True,
+        run=_deploy,
+    ),
+)

@@ -1,0 +1,137 @@
+"""Agents have the permissions of their token, and what they change is in the audit log."""
+
+import pytest
+from psycopg.rows import dict_row
+
+from tests.api.access.conftest import basic, bearer
+from tests.api.changed_services import changed
+from tests.api.conftest import KEY, Client
+from tests.api.mcp.conftest import Agent
+from tests.api.one_caller import OneCaller
+from vivero.api import app as api_app
+from vivero.api.access.buckets import Buckets
+from vivero.api.access.rates import Rates
+from vivero.api.callers.caller import Caller
+from vivero.api.callers.permissions import ALL_RIGHTS, rights
+from vivero.storage.access.identities import Grant
+
+
+@pytest.fixture
+def agent_with(stored):
+    """An agent with these grants."""
+
+    def make(*grants, **more):
+        services = changed(stored, access=OneCaller(Caller("CLIENT", "agent", rights((), grants), **more)))
+        return Agent(Client(api_app.build(services)))
+
+    return make
+
+
+READ = Grant("PROCESS_DEFINITION", "order", ("READ_PROCESS_INSTANCE",))
+
+
+async def test_an_agent_sees_the_tools_that_it_may_use(agent_with):
+    seen = set(await agent_with(READ).tools())
+    assert seen >= {"getClusterStatus", "getTopology", "searchProcessInstances", "explainProcessInstance"}
+    assert not seen & {"createProcessInstance", "deployResources", "simulateProcess", "previewModification"}
+    assert "deployResources" in await agent_with(Grant("RESOURCE", "*", ("CREATE",))).tools()
+
+
+async def test_an_agent_sees_the_instances_that_it_may_see(agent_with, rows):
+    rows.instance(key=KEY)
+    rows.instance(key=KEY + 50, process_id="secret")
+    agent = agent_with(READ)
+    found, failed = await agent.use("searchProcessInstances")
+    assert ([each["processInstanceKey"] for each in found["items"]], failed) == ([str(KEY)], False)
+    _, failed = await agent.use("getProcessInstance", processInstanceKey=str(KEY))
+    assert not failed
+    problem, failed = await agent.use("getProcessInstance", processInstanceKey=str(KEY + 50))
+    assert failed
+    assert problem["status"] in (403, 404)
+
+
+async def test_an_agent_of_another_tenant_finds_nothing(stored, rows):
+    rows.instance()
+    own = Caller("CLIENT", "agent", ALL_RIGHTS, tenants=frozenset(("other",)))
+    services = changed(stored, access=OneCaller(own), multi_tenancy=True, readers=stored.reads.pool)
+    agent = Agent(Client(api_app.build(services)))
+    assert (await agent.use("searchProcessInstances"))[0]["items"] == []
+    for tool in ("getProcessInstance", "explainProcessInstance"):
+        problem, failed = await agent.use(tool, processInstanceKey=str(KEY))
+        assert (problem["status"], failed) == (404, True)
+
+
+@pytest.mark.parametrize(
+    ("tool", "arguments"),
+    [
+        ("createProcessInstance", {"processDefinitionId": "order"}),
+        ("resolveIncident", {"incidentKey": str(KEY + 4)}),
+        ("previewSuspension", {"processInstanceKey": str(KEY)}),
+        ("validateResources", {"resources": [{"name": "a.bpmn", "content": ""}]}),
+        ("simulateProcess", {"resources": [{"name": "a.bpmn", "content": ""}]}),
+        ("deployResources", {"resources": [{"name": "a.bpmn", "content": ""}], "confirmation": "x"}),
+        ("evaluateDecision", {"decisionDefinitionId": "d"}),
+    ],
+)
+async def test_a_tool_without_its_permission_is_refused(agent_with, rows, engine, tool, arguments):
+    rows.instance()
+    rows.incident()
+    problem, failed = await agent_with(READ).use(tool, **arguments)
+    assert (problem["status"], problem["title"], failed) == (403, "FORBIDDEN", True)
+    assert engine.appended == []
+
+
+async def test_a_browsers_session_is_refused(agent_with):
+    answer = await agent_with(READ, by_session=True).send("tools/list", headers=[(b"x-vivero-csrf", b"1")])
+    assert answer.status == 403
+    assert "token" in answer.problem["detail"]
+
+
+async def test_nobody_is_served_without_credentials(secured):
+    answer = await Agent(secured).send("tools/list")
+    assert (answer.status, answer.headers[b"www-authenticate"][:6]) == (401, b"Bearer")
+
+
+@pytest.fixture
+def recorded(rows):
+    def read():
+        cursor = rows.execute("SELECT * FROM audit_log ORDER BY audit_log_key")
+        cursor.row_factory = dict_row
+        return cursor.fetchall()
+
+    return read
+
+
+async def test_a_change_by_an_agent_names_its_tool(people, secured, recorded, rows, engine):
+    people.user("root", "admin")
+    rows.instance()
+    rows.incident()
+    agent = Agent(secured, headers=bearer(people.token("helper", "worker")))
+    _, failed = await agent.use("resolveIncident", incidentKey=str(KEY + 4))
+    assert not failed
+    (item,) = engine.appended
+    assert '"tool":"resolveIncident"' in item.audit
+    _, failed = await agent.use("deployResources", resources=[{"name": "a.bpmn", "content": ""}], confirmation="x")
+    assert failed
+    found = await secured("POST", "/v2/audit-logs/search", {}, basic("root"))
+    assert found.json["items"] == []
+    _, failed = await agent.use("assignUserTask", userTaskKey="1", assignee="ann")
+    assert failed
+    (record,) = recorded()
+    assert (record["tool"], record["actor_id"], record["result"]) == ("assignUserTask", "helper", "FAIL")
+    filter = {"filter": {"inboundChannelType": "MCP", "inboundChannelToolName": "assignUserTask"}}
+    found = await secured("POST", "/v2/audit-logs/search", filter, basic("root"))
+    (shown,) = found.json["items"]
+    assert (shown["inboundChannelType"], shown["inboundChannelToolName"]) == ("MCP", "assignUserTask")
+
+
+async def test_a_call_counts_once_for_the_limit_of_its_client(stored, rows):
+    rows.instance()
+    rows.incident(job_key=KEY + 3)
+    rows.job(retries=0)
+    services = changed(stored, access=OneCaller(Caller("CLIENT", "agent", ALL_RIGHTS)), rates=Rates(Buckets(2, 0.001)))
+    agent = Agent(Client(api_app.build(services)))
+    _, failed = await agent.use("resolveIncident", incidentKey=str(KEY + 4))  # four requests
+    assert not failed
+    assert (await agent.send("ping")).status == 200
+    assert (await agent.send("ping")).status == 429

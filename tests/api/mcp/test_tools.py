@@ -1,0 +1,140 @@
+"""The tools: their schemas, the requests that they make, and what agents see of the answers."""
+
+import json
+
+import msgspec
+import pytest
+
+from tests.api.changed_services import changed
+from tests.api.conftest import KEY, Client
+from tests.api.mcp.conftest import Agent
+from tests.core.models import end, process, start, task
+from tests.engine.dry_runs.here import Here
+from vivero.api import app as api_app
+from vivero.api.http.problems import Problem
+from vivero.api.mcp.cluster_tools import CLUSTER_TOOLS
+from vivero.api.mcp.own_tools import OWN_TOOLS
+from vivero.api.mcp.tools import Place, composed
+from vivero.api.routes import ROUTES
+from vivero.core.records.instances import ResolveIncident
+from vivero.core.records.jobs import UpdateJob
+from vivero.library.simulation import run as simulate
+
+CAMUNDA = (
+    *("getClusterStatus", "getTopology", "searchIncidents", "getIncident", "resolveIncident"),
+    *("searchProcessDefinitions", "getProcessDefinition", "getProcessDefinitionXml", "searchProcessInstances"),
+    *("getProcessInstance", "createProcessInstance", "searchUserTasks", "getUserTask", "completeUserTask"),
+    *("assignUserTask", "searchUserTaskVariables", "searchVariables", "getVariable"),
+)
+MODEL = process(start(), task("work"), end(), "start > work > end").decode()
+BY_NAME = {tool.name: tool for tool in (*CLUSTER_TOOLS, *OWN_TOOLS)}
+
+
+def request_of(tool, **arguments):
+    return composed(BY_NAME[tool], {name: msgspec.Raw(json.dumps(each).encode()) for name, each in arguments.items()})
+
+
+def test_the_tools_have_camundas_names():
+    assert tuple(tool.name for tool in CLUSTER_TOOLS) == CAMUNDA
+
+
+@pytest.mark.parametrize("tool", BY_NAME.values(), ids=lambda tool: tool.name)
+def test_each_tool_is_a_route_and_says_what_it_takes(tool):
+    routes = {(route.method, route.path): route for route in ROUTES}
+    route = routes[tool.route]
+    in_path = {each.name for each in tool.parameters if each.place is Place.PATH}
+    assert all(f"{{{name}}}" in route.path for name in in_path)
+    assert route.path.count("{") == len(in_path)
+    document = tool.document()
+    assert document["description"]
+    assert document["annotations"]["readOnlyHint"] is not tool.changes
+    assert set(document["inputSchema"].get("required", ())) <= document["inputSchema"]["properties"].keys()
+
+
+def test_a_call_becomes_a_request():
+    inner = request_of("completeUserTask", userTaskKey="5", variables={"price": 0.1}, action="ok")
+    assert (inner.method, inner.path, inner.query) == ("POST", "/v2/user-tasks/5/completion", "")
+    assert inner.body == b'{"variables":{"price": 0.1},"action":"ok"}'
+    inner = request_of("searchUserTaskVariables", userTaskKey=5, truncateValues=False)
+    assert (inner.path, inner.query) == ("/v2/user-tasks/5/variables/search", "truncateValues=false")
+
+
+def test_a_part_of_a_path_stays_one_part():
+    assert request_of("getIncident", incidentKey="../users?x=1#").path == "/v2/incidents/..%2Fusers%3Fx%3D1%23"
+    with pytest.raises(Problem):
+        request_of("getIncident", incidentKey=["1"])
+
+
+async def test_a_search_shows_twenty_unless_more_are_wanted(reader, rows):
+    for n in range(25):
+        rows.instance(key=KEY + n)
+    found, failed = await Agent(reader).use("searchProcessInstances", filter={"state": "ACTIVE"})
+    assert (len(found["items"]), failed) == (20, False)
+    found, _ = await Agent(reader).use("searchProcessInstances", page={"after": found["page"]["endCursor"]})
+    assert len(found["items"]) == 5
+    found, failed = await Agent(reader).use("searchProcessInstances", filter={"colour": 1})
+    assert failed
+    assert "colour" in found["detail"]
+
+
+async def test_a_job_without_retries_gets_one_before_its_incident_is_resolved(reader, rows, engine):
+    rows.instance()
+    rows.job(retries=0)
+    rows.incident(job_key=KEY + 3)
+    job = (await reader("POST", "/v2/jobs/search", {})).json["items"][0]["jobKey"]
+    incident = (await reader("POST", "/v2/incidents/search", {})).json["items"][0]
+    assert incident["jobKey"] == job
+    done, failed = await Agent(reader).use("resolveIncident", incidentKey=incident["incidentKey"])
+    assert (done, failed) == ({"status": "done"}, False)
+    update, resolution = (item.command for item in engine.appended)
+    assert isinstance(update, UpdateJob)
+    assert (update.key, update.retries) == (int(job), 1)
+    assert isinstance(resolution, ResolveIncident)
+    rows.execute("UPDATE jobs SET retries = 2")
+    await Agent(reader).use("resolveIncident", incidentKey=incident["incidentKey"])
+    assert [type(item.command) for item in engine.appended[2:]] == [ResolveIncident]
+
+
+@pytest.fixture
+def designer(services):
+    """An agent of a server that computes here."""
+    return Agent(Client(api_app.build(changed(services, compute=Here(), simulate=simulate))))
+
+
+async def test_files_are_checked_without_being_deployed(designer, engine):
+    files = [{"name": "a.bpmn", "content": MODEL}]
+    found, failed = await designer.use("validateResources", resources=files)
+    assert (found, failed) == ({"valid": True, "problems": [], "warnings": []}, False)
+    files = [{"name": "a.bpmn", "content": MODEL.replace("sourceRef", "sourceref", 1)}]
+    found, failed = await designer.use("validateResources", resources=files)
+    assert (found["valid"], failed) == (False, False)
+    assert found["problems"][0].startswith("'a.bpmn'")
+    assert engine.appended == []
+    for wrong in ([], [{"name": "", "content": ""}], [{"name": "a.bpmn"}], "a.bpmn"):
+        _, failed = await designer.use("validateResources", resources=wrong)
+        assert failed
+
+
+async def test_a_deployment_asks_first(designer, engine):
+    files = [{"name": 'a"b.bpmn', "content": MODEL}]
+    asked, failed = await designer.use("deployResources", resources=files)
+    assert (asked["deployed"], asked["valid"], failed) == (False, True, False)
+    other = [{"name": "b.bpmn", "content": MODEL}]
+    refused, failed = await designer.use("deployResources", resources=other, confirmation=asked["confirmation"])
+    assert failed
+    assert "other files" in refused["detail"]
+    assert engine.appended == []
+
+
+async def test_a_model_is_simulated(designer):
+    files = [{"name": "a.bpmn", "content": MODEL}]
+    report, failed = await designer.use("simulateProcess", resources=files, jobs={"work": {"variables": {"ok": True}}})
+    assert (report["state"], report["variables"], failed) == ("COMPLETED", {"ok": True}, False)
+    problem, failed = await designer.use("simulateProcess", resources=[{"name": "a.bpmn", "content": "<a/>"}])
+    assert failed
+    assert "a.bpmn" in problem["detail"]
+
+
+async def test_a_server_without_simulation_says_so(agent):
+    problem, failed = await agent.use("simulateProcess", resources=[{"name": "a.bpmn", "content": MODEL}])
+    assert (problem["status"], failed) == (501, True)

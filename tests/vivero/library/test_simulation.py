@@ -1,0 +1,71 @@
+"""Simulations: a model runs with test data, without a server."""
+
+import msgspec
+import pytest
+
+from tests.core.event_models import model
+from tests.core.models import end, start, task, xor
+from vivero.library import simulation
+
+
+def run(*files, **data):
+    resources = [{"name": f"{n}.bpmn", "content": content.decode()} for n, content in enumerate(files)]
+    report, problem = simulation.run(msgspec.json.encode({"resources": resources, **data}))
+    assert problem is None
+    return msgspec.json.decode(report)
+
+
+def problem(document):
+    report, found = simulation.run(document if isinstance(document, bytes) else msgspec.json.encode(document))
+    assert report == b""
+    return found
+
+
+CHAIN = model(start(), task("a"), task("b"), end(), "start > a > b > end")
+
+
+def test_jobs_are_completed_with_their_variables():
+    report = run(CHAIN, variables={"n": 1}, jobs={"a": {"variables": {"x": 2}}})
+    assert (report["state"], report["variables"], report["notReached"]) == ("COMPLETED", {"n": 1, "x": 2}, [])
+    assert [step["what"] for step in report["steps"]] == ["started", "job a (a) completed", "job b (b) completed"]
+    assert report["steps"][1]["entered"] == ["b"]
+
+
+def test_what_stays_open_is_named():
+    report = run(CHAIN, waitFor=["b"])
+    assert (report["state"], report["waitsFor"], report["notReached"]) == ("ACTIVE", ["job b (b)"], ["end"])
+
+
+def test_a_failure_and_an_error_that_nothing_catches_are_incidents():
+    for answer in ({"failure": "no paper"}, {"errorCode": "E1"}):
+        report = run(CHAIN, jobs={"a": answer})
+        assert report["state"] == "ACTIVE"
+        assert report["incidents"][0].startswith("a: ")
+        assert report["steps"][-1]["what"].startswith("incident at a: ")
+
+
+def test_the_element_has_precedence_over_the_type():
+    report = run(model(start(), task("a", type="t"), task("b", type="t"), end(), "start > a > b > end"),
+                 jobs={"t": {"variables": {"by": "type"}}, "a": {"variables": {"own": 1}}})  # fmt: skip
+    assert report["variables"] == {"own": 1, "by": "type"}
+
+
+def test_a_process_that_never_ends_is_stopped():
+    endless = model(start(), xor("back"), task("again"), "start > back > again > back")
+    report = run(endless)
+    assert report["stopped"] == f"It did not end within {simulation.MOST_STEPS} steps"
+    assert report["state"] == "ACTIVE"
+
+
+@pytest.mark.parametrize(
+    ("document", "text"),
+    [
+        (b"{", "The simulation is wrong"),
+        ({"resources": [{"name": "a"}]}, "content"),
+        ({"resources": []}, "The models have: none"),
+        ({"resources": [{"name": "a.bpmn", "content": "<a"}]}, "'a.bpmn'"),
+        ({"resources": [], "jobs": {"a": {"variable": 1}}}, "variable"),
+    ],
+)
+def test_a_wrong_simulation_is_explained(document, text):
+    assert text in problem(document)

@@ -1,0 +1,203 @@
+"""Simulations: a model runs with test data from its start to its end, and every step is reported.
+
+A simulation has no clock and no effects. `run` takes and gives JSON, so that another process can do the work.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import Any, NamedTuple
+
+import msgspec
+
+from vivero.library import functions
+from vivero.library.machine import MissingModel, Rejected, TooMuchWork
+from vivero.library.models import InvalidModel, Models
+from vivero.library.overview import Job
+from vivero.library.result import Happened, Result
+
+BEGIN = datetime(2026, 1, 1, tzinfo=UTC)
+"""The time at which each simulation begins."""
+MOST_STEPS = 500
+
+
+class ModelFile(msgspec.Struct, frozen=True):
+    """A BPMN, DMN or form file."""
+
+    name: str
+    content: str
+
+
+class GivenAnswer(msgspec.Struct, frozen=True, rename="camel", forbid_unknown_fields=True):
+    """The answer to a job, user task or message: variables, or for a job an error or a failure without retries."""
+
+    variables: dict[str, Any] = {}
+    error_code: str | None = None
+    failure: str | None = None
+
+
+class Simulation(msgspec.Struct, frozen=True, rename="camel"):
+    """The files and the test data. `wait_for`: elements whose job, task, message or timer stays open."""
+
+    resources: list[ModelFile]
+    process_id: str | None = None
+    start_at: str | None = None
+    variables: dict[str, Any] = {}
+    jobs: dict[str, GivenAnswer] = {}
+    """By job type or by element id, which has precedence."""
+    user_tasks: dict[str, GivenAnswer] = {}
+    messages: dict[str, GivenAnswer] = {}
+    wait_for: list[str] = []
+
+
+class Step(msgspec.Struct, frozen=True, omit_defaults=True):
+    """Something that happened, and the elements that were entered because of it."""
+
+    what: str
+    entered: tuple[str, ...] = ()
+
+
+class SimulationReport(msgspec.Struct, frozen=True, rename="camel"):
+    """The end of a simulation. `state`: COMPLETED, TERMINATED, or ACTIVE if something stays open."""
+
+    state: str
+    steps: list[Step]
+    variables: Mapping[str, Any]
+    waits_for: list[str]
+    incidents: list[str]
+    not_reached: list[str]
+    stopped: str | None = None
+    """The reason that it was ended before its end."""
+
+
+class _Action(NamedTuple):
+    what: str
+    result: Result
+
+
+def run(document: bytes) -> tuple[bytes, str | None]:
+    """Simulate what a JSON document describes (`Simulation`). The report as JSON, or the problem."""
+    try:
+        report = simulated(msgspec.json.decode(document, type=Simulation))
+    except msgspec.DecodeError as error:
+        return b"", f"The simulation is wrong: {error}"
+    except (InvalidModel, MissingModel, Rejected, TooMuchWork) as error:
+        return b"", str(error)
+    return msgspec.json.encode(report), None
+
+
+def simulated(simulation: Simulation) -> SimulationReport:
+    """Run a process until it ends, or until all that is open waits for what is not answered.
+
+    Raises:
+        InvalidModel, MissingModel: the files have problems.
+        Rejected: it cannot be started like this.
+        TooMuchWork: it does not come to a wait state.
+    """
+    models = Models({file.name: file.content.encode() for file in simulation.resources})
+    result = functions.start(
+        models, simulation.variables, now=BEGIN, process_id=simulation.process_id, at=simulation.start_at
+    )
+    run = _Run(models, simulation, result, [Step("started", result.happened.entered)], set(result.happened.reached))
+    stopped = run.to_the_end()
+    return run.report(stopped)
+
+
+@dataclass
+class _Run:
+    models: Models
+    simulation: Simulation
+    result: Result
+    steps: list[Step]
+    reached: set[tuple[str, str]]
+
+    def to_the_end(self) -> str | None:
+        """Act until nothing is left to do. Returns why it was ended before that; None: it was not."""
+        while (action := next(self._actions(), None)) is not None:
+            if len(self.steps) > MOST_STEPS:
+                return f"It did not end within {MOST_STEPS} steps"
+            self.result = action.result
+            happened = action.result.happened
+            self.steps.append(Step(action.what, happened.entered))
+            self.reached |= happened.reached
+            self._note(happened)
+        return None
+
+    def _note(self, happened: Happened) -> None:
+        self.steps += (Step(f"incident at {one.element}: {one.type}: {one.message}") for one in happened.incidents)
+
+    def _actions(self) -> Iterator[_Action]:
+        """What could happen now, in order. Each is done only if it is asked for."""
+        instance, given = self.result.instance, (self.models, self.result.snapshot)
+        if instance.ended:
+            return
+        for job in instance.available_jobs:
+            if not self._waits(job.element):
+                yield self._report(job)
+        for task in instance.user_tasks:
+            if task.state == "CREATED" and not self._waits(task.element):
+                variables = self.simulation.user_tasks.get(task.element, _NOTHING).variables
+                done = functions.complete_user_task(*given, task.key, variables)
+                yield _Action(f"user task {task.element} completed", done)
+        for wait in instance.waits:
+            if wait.kind == "MESSAGE" and wait.correlation_key is not None and not self._waits(wait.element):
+                variables = self.simulation.messages.get(wait.name, _NOTHING).variables
+                done = functions.publish(*given, wait.name, wait.correlation_key, variables)
+                yield _Action(f"message '{wait.name}' published for {wait.element}", done)
+            elif wait.kind == "SIGNAL" and not self._waits(wait.element):
+                yield _Action(f"signal '{wait.name}' broadcast", functions.broadcast(*given, wait.name))
+        due = instance.next_due
+        if due is not None:
+            elements = [timer.element for timer in instance.timers if timer.due_at == due]
+            if not any(map(self._waits, elements)):
+                what = f"timer {', '.join(elements)} fired" if elements else "time passed"
+                yield _Action(f"{what} at {due.isoformat()}", functions.advance(*given, due))
+
+    def _waits(self, element: str) -> bool:
+        return element in self.simulation.wait_for
+
+    def _report(self, job: Job) -> _Action:
+        simulation, given = self.simulation, (self.models, self.result.snapshot, job.key)
+        answer = simulation.jobs.get(job.element, simulation.jobs.get(job.type, _NOTHING))
+        if answer.error_code is not None:
+            result = functions.throw_error(*given, answer.error_code, "", answer.variables)
+            return _Action(f"job {job.element} ({job.type}) threw {answer.error_code}", result)
+        if answer.failure is not None:
+            failed = functions.fail(*given, answer.failure, retries=0, variables=answer.variables)
+            return _Action(f"job {job.element} ({job.type}) failed", failed)
+        return _Action(f"job {job.element} ({job.type}) completed", functions.complete(*given, answer.variables))
+
+    def report(self, stopped: str | None) -> SimulationReport:
+        instance = self.result.instance
+        return SimulationReport(
+            instance.state,
+            self.steps,
+            instance.variables,
+            [] if instance.ended else list(self._open()),
+            [f"{one.element}: {one.type}: {one.message}" for one in instance.incidents],
+            sorted(set(_elements(self.models, {process for process, _ in self.reached})) - self.reached_ids()),
+            stopped,
+        )
+
+    def reached_ids(self) -> set[str]:
+        """The elements and flows that were reached."""
+        return {id for _, id in self.reached}
+
+    def _open(self) -> Iterator[str]:
+        instance = self.result.instance
+        yield from (f"job {job.element} ({job.type})" for job in instance.jobs)
+        yield from (f"user task {task.element}" for task in instance.user_tasks)
+        yield from (f"{wait.kind.lower()} '{wait.name}' at {wait.element}" for wait in instance.waits)
+        yield from (f"timer {timer.element} at {timer.due_at.isoformat()}" for timer in instance.timers)
+
+
+_NOTHING = GivenAnswer()
+
+
+def _elements(models: Models, processes: Iterable[str]) -> Iterator[str]:
+    for resource in models.resources.values():
+        for process in resource.values():
+            if process.id in processes:
+                yield from (id for id in process.nodes if id != process.id)
