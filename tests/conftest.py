@@ -1,4 +1,4 @@
-"""For all tests: the seed of what is random; PostgreSQL, one embedded server per session, one fresh database per test.
+"""For all tests: the seed of what is random; PostgreSQL, one embedded server per session, one empty database per test.
 
     VIVERO_SEED=4711 python -m pytest …
 
@@ -17,14 +17,13 @@ commits have changed come early; the seed chooses with which of the others the r
 """
 
 import gc
-import itertools
 import os
 import shutil
 import signal
 import tempfile
 import time
 from collections.abc import Callable, Iterator, MutableMapping
-from contextlib import contextmanager, suppress
+from contextlib import AbstractContextManager, suppress
 from functools import partial
 from importlib import import_module
 from pathlib import Path
@@ -38,6 +37,7 @@ import structlog
 import trio
 from psycopg import sql
 
+from tests.databases import Databases
 from tests.replicas import Replica
 from tests.turns import changed_lately, in_turn
 from vivero import embedded
@@ -51,7 +51,6 @@ LONGEST = ("test_instance_trees.py", "test_oracle.py", "test_petri_net.py")
 """Files whose tests run for minutes in one process."""
 PROGRAMS_UNTIL = 0.7
 """The part of all other files among which those that start programs are spread."""
-_numbers = itertools.count(1)
 _STARTERS = {"vivero", "up", "shared_server", "start_program"}
 """Fixtures of tests/vivero that start programs."""
 _BEGAN_S = time.monotonic()
@@ -222,7 +221,7 @@ def postgres_dsn(postgres_root: Path) -> Iterator[str]:
 
 @pytest.fixture(scope="session")
 def administration(postgres_dsn: str) -> Iterator[psycopg.Connection]:
-    """A connection for the statements that make and drop databases. A connection costs as much as a third of a copy."""
+    """A connection for the statements that make and drop databases. To connect takes a third of the CPU of a copy."""
     with psycopg.connect(postgres_dsn, autocommit=True) as connection:
         yield connection
 
@@ -244,35 +243,35 @@ async def _migrate(dsn: str) -> None:
         connection.close()
 
 
-@contextmanager
-def _copy(administration: psycopg.Connection, dsn: str, template: str) -> Iterator[str]:
-    """A copy of the template database for a while: its DSN."""
-    name = f"test_{next(_numbers)}"
-    create = sql.SQL("CREATE DATABASE {} TEMPLATE {} STRATEGY file_copy")
-    administration.execute(create.format(sql.Identifier(name), sql.Identifier(template)))
-    yield psycopg.conninfo.make_conninfo(dsn, dbname=name)
-    administration.execute(sql.SQL("DROP DATABASE {} WITH (FORCE)").format(sql.Identifier(name)))
+@pytest.fixture(scope="session")
+def databases(administration: psycopg.Connection, postgres_dsn: str, template_database: str) -> Iterator[Databases]:
+    """Databases with the schema, and nothing else."""
+    made = Databases(administration, postgres_dsn, template_database)
+    yield made
+    made.close()
 
 
 @pytest.fixture
-def database(
-    request: pytest.FixtureRequest, administration: psycopg.Connection, postgres_dsn: str, template_database: str
-) -> Iterator[str]:
-    """The DSN of a database of this test alone, a copy of `template_database`.
+def database(request: pytest.FixtureRequest, databases: Databases) -> Iterator[str]:
+    """The DSN of a database of this test alone, with the schema, and nothing else.
 
-    Tests with the mark `harmless` share the database of their module: a copy takes 30 ms of CPU.
+    Tests with the mark `harmless` share the database of their module.
     """
     if request.node.get_closest_marker("harmless"):
         yield request.getfixturevalue("module_database")
     else:
-        with _copy(administration, postgres_dsn, template_database) as dsn:
+        with _one_for(request, databases) as dsn:
             yield dsn
 
 
+def _one_for(request: pytest.FixtureRequest, databases: Databases) -> AbstractContextManager[str]:
+    return databases.new() if request.node.get_closest_marker("new_database") else databases.one()
+
+
 @pytest.fixture(scope="module")
-def module_database(administration: psycopg.Connection, postgres_dsn: str, template_database: str) -> Iterator[str]:
+def module_database(request: pytest.FixtureRequest, databases: Databases) -> Iterator[str]:
     """The DSN of a database that the tests of a module share."""
-    with _copy(administration, postgres_dsn, template_database) as dsn:
+    with _one_for(request, databases) as dsn:
         yield dsn
 
 
@@ -309,3 +308,12 @@ async def connection(connect):
     connection = await connect()
     yield connection
     connection.close()
+
+
+@pytest.fixture
+async def second(databases):
+    """A connection to another database with the schema, for what it is compared with."""
+    with databases.one() as dsn:
+        other = await driver.connect(dsn, name="vivero second")
+        yield other
+        other.close()

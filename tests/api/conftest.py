@@ -12,6 +12,7 @@ import trio
 from tests.api.changed_services import changed
 from tests.api.official import sdk
 from tests.api.whole_program import whole_program
+from tests.databases import Databases
 from vivero.api import app as api_app
 from vivero.api.activation.long_polls import LongPolls
 from vivero.api.admission.command_routing import CommandRouting
@@ -205,6 +206,14 @@ class Definitions:
 
     async def prepare_decisions(self, contents):
         await trio.lowlevel.checkpoint()
+
+
+@pytest.fixture(scope="session")
+def databases(administration, postgres_dsn, template_database):
+    """Tests of the API put rows at positions of a partition 0."""
+    made = Databases(administration, postgres_dsn, template_database, "SELECT make_log_partitions(0)")
+    yield made
+    made.close()
 
 
 @pytest.fixture
@@ -407,7 +416,6 @@ class Rows:
 def rows(database):
     """A database with the schema, to put rows in."""
     with psycopg.connect(database, autocommit=True) as connection:
-        connection.execute("SELECT make_log_partitions(0)")  # tests put rows at positions of a partition 0
         yield Rows(connection)
 
 

@@ -4,7 +4,6 @@ import os
 
 import pytest
 import trio
-from psycopg.conninfo import make_conninfo
 
 from tests.core.message_models import model
 from tests.core.models import end, start, task
@@ -34,16 +33,6 @@ async def connection(database):
     connection = await driver.connect(database)
     yield connection
     connection.close()
-
-
-@pytest.fixture
-async def second(connection, postgres_dsn):
-    """A connection to another database with the schema, for what it is compared with."""
-    await connection.execute("CREATE DATABASE second_of_late TEMPLATE template_for_tests STRATEGY file_copy")
-    other = await driver.connect(make_conninfo(postgres_dsn, dbname="second_of_late"))
-    yield other
-    other.close()
-    await connection.execute("DROP DATABASE second_of_late WITH (FORCE)")
 
 
 async def test_a_batch_that_comes_late_is_refused(proxy, database, connection, second):

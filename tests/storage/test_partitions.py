@@ -145,6 +145,7 @@ async def test_a_term_waits_for_a_jump_that_is_under_way(connect, connection):
     second.close()
 
 
+@pytest.mark.new_database  # a database to which someone is connected cannot be copied
 async def test_a_copy_of_a_database_assigns_other_keys(connection, postgres_dsn, database):
     """As a backup that is restored. The original may have gone on since, and others may know its keys."""
     assert await next_key(connection) == 1

@@ -101,6 +101,7 @@ def limit(database):
     return make
 
 
+@pytest.mark.new_database
 async def test_the_limit_of_the_database_counts(database, limit):
     limit(20)
     fitted = await fit(database, Config())
@@ -127,6 +128,7 @@ async def test_the_limit_of_the_role_counts(database):
             administrator.execute("DROP ROLE few")
 
 
+@pytest.mark.new_database
 async def test_sessions_of_nodes_that_run_count(database, limit):
     """Those of a node that was killed go away, so they are waited for; without any node they count for nothing."""
     limit(20)

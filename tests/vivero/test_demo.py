@@ -16,6 +16,8 @@ from vivero.program import demo
 from vivero.program.program import Ready
 
 pytestmark = pytest.mark.process
+BUSY = "the machine gives the program too little time"
+"""A warning about the machine of the tests."""
 
 
 def test_the_show_ends_well_and_can_be_given_again(root, vivero):
@@ -32,7 +34,7 @@ def test_the_show_ends_well_and_can_be_given_again(root, vivero):
         for variable in ("total     70", "parcel ", "payment "):
             assert variable in said
         assert f"{len(demo.ORDERS)} orders have ended" in said
-        assert program.logged == ""
+        assert [line for line in program.logged.splitlines() if BUSY not in line] == []
 
 
 def test_it_stays_up_with_its_workers_until_told(root, vivero):

@@ -22,7 +22,7 @@ from vivero.engine.supervision.beat import Beat
 from vivero.engine.supervision.settings import SupervisionSettings
 from vivero.storage.log import command_log
 from vivero.storage.postgres import driver
-from vivero.storage.postgres.errors import Retry, SteppedDown
+from vivero.storage.postgres.errors import Outage, Retry, SteppedDown
 from vivero.storage.state import save
 
 PINNED_MS = 1_795_222_923_000
@@ -202,7 +202,7 @@ async def keep_leading(consumer, errors=None):
     while True:
         try:
             await consumer.run(beat())
-        except (Retry, SteppedDown) as error:
+        except (Outage, Retry, SteppedDown) as error:  # an outage: its session was ended while it began
             if errors is not None:
                 errors.append(error)
 
@@ -265,34 +265,31 @@ COUNTED = """
 """What the counts come to, however many batches have changed them."""
 
 
+COLUMNS = """
+    SELECT relname::text, relkind = 'p' OR pg_relation_size(oid) > 0, array_agg(attname::text ORDER BY attnum)
+    FROM pg_class JOIN pg_attribute ON attrelid = oid AND attnum > 0
+    WHERE relkind IN ('r', 'p') AND NOT relispartition AND relnamespace = current_schema()::regnamespace
+    GROUP BY oid ORDER BY 1"""
+"""The tables, whether they may have rows, and their columns."""
+
+
 async def dump(connection, *, without=()):
     """Every row of every table of the state but its lease, as text; `without`: further columns to leave out."""
-    tables = {}
-    for table in await _tables(connection):
-        names = await _columns(connection, table, LEASES | set(without))
-        chosen = f"SELECT {', '.join(names)} FROM {table} ORDER BY {', '.join(names[:3])}"
-        rows = await connection.execute(f"SELECT row_to_json(x)::text FROM ({chosen}) x")
-        tables[table] = [row for (row,) in rows.rows]
-    tables["counted_elements"] = [row for (row,) in (await connection.execute(COUNTED)).rows]
-    return tables
+    found = (await connection.execute(COLUMNS)).rows
+    assert {name for name, _, _ in found} >= NO_STATE, "a table of the kernel has another name now"
+    state = [(name, filled, columns) for name, filled, columns in found if name not in NO_STATE]
+    tables = {name: [] for name, _, _ in state} | {"counted_elements": []}
+    queries = {name: _all_rows(name, columns, LEASES | set(without)) for name, filled, columns in state if filled}
+    queries["counted_elements"] = COUNTED
+    results = await connection.pipeline([(query, ()) for query in queries.values()])
+    return tables | {name: [row for (row,) in result.rows] for name, result in zip(queries, results, strict=True)}
 
 
-async def _tables(connection):
-    found = await connection.execute(
-        "SELECT relname::text FROM pg_class WHERE relkind IN ('r', 'p') AND NOT relispartition"
-        " AND relnamespace = current_schema()::regnamespace ORDER BY 1"
+def _all_rows(table, columns, without):
+    names = [name for name in columns if name not in without]
+    return (
+        f"SELECT row_to_json(x)::text FROM (SELECT {', '.join(names)} FROM {table} ORDER BY {', '.join(names[:3])}) x"
     )
-    names = [name for (name,) in found.rows]
-    assert set(names) >= NO_STATE, "a table of the kernel has another name now"
-    return [name for name in names if name not in NO_STATE]
-
-
-async def _columns(connection, table, without):
-    found = await connection.execute(
-        "SELECT attname::text FROM pg_attribute WHERE attrelid = $1::text::regclass AND attnum > 0 ORDER BY attnum",
-        (table,),
-    )
-    return [name for (name,) in found.rows if name not in without]
 
 
 async def save_serially(connection, serial):

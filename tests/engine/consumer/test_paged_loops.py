@@ -10,7 +10,6 @@ from random import Random
 import msgspec
 import pytest
 import trio
-from psycopg.conninfo import make_conninfo
 
 from tests.core import message_models
 from tests.core.compensation_models import CANCEL, done, transaction
@@ -45,7 +44,6 @@ from vivero.core.state import batches, eviction, loop_rows
 from vivero.core.state.instance_tree import LoopPages
 from vivero.core.state.state import State
 from vivero.storage.log import command_log
-from vivero.storage.postgres import driver
 from vivero.storage.state import load, pages, row_bound
 
 OF_QUANTA = {"version", "created_position", "request", "work"}
@@ -66,17 +64,6 @@ ITEMS = {"items": [1, 2, 3, 4, 5, 6, 7]}
 def small_pages(monkeypatch):
     monkeypatch.setattr(pages, "CHILDREN_A_PAGE", 2)
     monkeypatch.setattr(pages, "CHILDREN_AHEAD", 3)
-
-
-@pytest.fixture
-async def second(connection, postgres_dsn):
-    """A connection to another database with the schema."""
-    dsn = make_conninfo(postgres_dsn, dbname="second_of_paged_loops")
-    await connection.execute("CREATE DATABASE second_of_paged_loops TEMPLATE template_for_tests STRATEGY file_copy")
-    other = await driver.connect(dsn, name="vivero second")
-    yield other
-    other.close()
-    await connection.execute("DROP DATABASE second_of_paged_loops WITH (FORCE)")
 
 
 @pytest.fixture(params=CACHES)

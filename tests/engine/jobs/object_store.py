@@ -2,6 +2,8 @@
 
 import gzip
 from contextlib import contextmanager
+from functools import cache
+from urllib.request import Request, urlopen
 
 import boto3
 from moto.server import ThreadedMotoServer
@@ -24,7 +26,9 @@ def serving():
         server.stop()
 
 
+@cache
 def client_of(endpoint):
+    """A client, which takes tens of milliseconds to make."""
     return boto3.client(
         "s3", endpoint_url=endpoint, region_name="us-east-1", aws_access_key_id="a", aws_secret_access_key="b"
     )
@@ -34,7 +38,7 @@ class InBucket:
     """A store in a new bucket, and what tests look at."""
 
     def __init__(self, endpoint, prefix="of/vivero") -> None:
-        self.client = client_of(endpoint)
+        self.endpoint, self.client = endpoint, client_of(endpoint)
         self.client.create_bucket(Bucket=BUCKET)
         self.prefix = f"{prefix}/" if prefix else ""
         self.store = S3Store(Bucket(BUCKET, self.prefix, endpoint, "us-east-1", *KEYS))
@@ -52,8 +56,6 @@ class InBucket:
         return gzip.decompress(self.stored(name))
 
     def close(self):
-        for name in self.names():
-            self.client.delete_object(Bucket=BUCKET, Key=self.prefix + name)
-        self.client.delete_bucket(Bucket=BUCKET)
-        self.client.close()
+        """Everything in the store goes at once; a request for each object takes 20 ms of CPU."""
+        urlopen(Request(f"{self.endpoint}/moto-api/reset", method="POST")).close()
         self.store.client.close()

@@ -1,0 +1,81 @@
+"""Each test gets a database like a new one, whatever the tests before it have done (tests/databases.py)."""
+
+import psycopg
+import pytest
+
+from tests.databases import LARGE_BYTES, Databases
+
+INSERT = "INSERT INTO tenants (tenant_id, name) VALUES ('a', '{}')"
+ALTER = "DO $$ BEGIN EXECUTE format('ALTER DATABASE %I {}', current_database()); END $$"
+MANY = LARGE_BYTES // 100
+RELATIONS = "SELECT relname::text FROM pg_class WHERE relkind = ANY(%s) AND relnamespace = 'public'::regnamespace"
+CLEARED = {
+    "an inserted row": INSERT.format("A"),
+    "deleted rows": "DELETE FROM clock",
+    "changed rows": "UPDATE clock SET revision = 7",
+    "a row, inserted and deleted": f"{INSERT.format('A')}; DELETE FROM tenants",
+    "keys taken": "SELECT nextval(format('%I', sequencename)) FROM pg_sequences",
+    "an open transaction": f"BEGIN; {INSERT.format('A')}; LOCK tenants",
+}
+NOT_REUSED = {
+    "a new table": "CREATE TABLE left_behind (n int)",
+    "an emptied table": "TRUNCATE tenants CASCADE",
+    "a trigger that is disabled": "ALTER TABLE tenants DISABLE TRIGGER ALL",
+    "rights": "GRANT SELECT ON tenants TO PUBLIC",
+    "statistics": f"{INSERT.format('A')}; ANALYZE tenants",
+    "a setting of the database": ALTER.format("SET jit = on"),
+    "a limit of the database": ALTER.format("CONNECTION LIMIT 20"),
+    "a large table": f"INSERT INTO tenants (tenant_id, name) SELECT n, '{'n' * 99}' FROM generate_series(1, {MANY}) n",
+    "all sessions ended": "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = 'emptying'",
+}
+
+
+@pytest.fixture(scope="module")
+def made(administration, postgres_dsn, template_database):
+    made = Databases(administration, postgres_dsn, template_database)
+    yield made
+    made.close()
+
+
+def contents(dsn):
+    """The rows of all tables, and the state of all sequences."""
+    with psycopg.connect(dsn) as connection:
+        tables, sequences = (
+            [name for (name,) in connection.execute(RELATIONS, ([kind],)).fetchall()] for kind in ("r", "S")
+        )
+        rows = {name: connection.execute(f"SELECT t::text FROM {name} t ORDER BY 1").fetchall() for name in tables}
+        return rows | {
+            name: connection.execute(f"SELECT last_value, is_called FROM {name}").fetchall() for name in sequences
+        }
+
+
+@pytest.mark.parametrize("done", CLEARED)
+def test_a_database_is_emptied(made, done):
+    with made.one() as first:
+        new = contents(first)
+        session = psycopg.connect(first, autocommit=True)
+        session.execute(CLEARED[done])
+    with made.one() as second:
+        assert second == first
+        assert contents(second) == new
+    with pytest.raises(psycopg.OperationalError):
+        session.execute("SELECT")
+    session.close()
+
+
+@pytest.mark.parametrize("done", NOT_REUSED)
+def test_a_database_that_has_changed_otherwise_is_not_used_again(made, done):
+    with made.one() as first:
+        session = psycopg.connect(first, autocommit=True)
+        session.execute(NOT_REUSED[done])
+    with made.one() as second:
+        assert second != first
+    session.close()
+
+
+def test_a_new_database_has_no_other_session(made):
+    with made.one():
+        pass
+    with made.new() as dsn, psycopg.connect(dsn) as connection:
+        sessions = connection.execute("SELECT count(*) FROM pg_stat_activity WHERE datname = current_database()")
+        assert sessions.fetchone() == (1,)
