@@ -31,6 +31,7 @@ from vivero.api.http import request_ids
 from vivero.api.http.decoding import check_json_type
 from vivero.api.http.metrics import UNKNOWN
 from vivero.api.http.origins import Gate
+from vivero.api.http.other_paths import in_version_2, of_physical_tenant
 from vivero.api.http.problems import Problem, not_appended, not_computed, too_large
 from vivero.api.http.request import DECLARED_BYTES, OWNER, RELEASE, ClientLeft, Headers, Receive, Request, Send
 from vivero.api.http.request_ids import RequestIds
@@ -133,11 +134,11 @@ async def _answer(
 async def _respond(
     services: Services, router: Router[Route], gate: Gate, scope: Scope, receive: Receive, send: Send
 ) -> Response:
-    method, path = scope["method"], scope["path"]
+    method, (path, raw_path) = scope["method"], of_physical_tenant(scope["path"], scope.get("raw_path"))
     gate.check(method, scope["headers"])
-    match = router.match(path, scope.get("raw_path"))
+    match = router.match(path, raw_path)
     if match is None:
-        raise Problem(404, "Not Found", f"There is no resource '{path[:200]}'{_hint(path)}")
+        raise Problem(404, "Not Found", f"There is no resource '{path[:200]}'{_hint(router, path)}")
     route = _route(method, match)
     if route is None:
         raise _not_allowed(method, match)
@@ -172,7 +173,7 @@ async def _respond(
         caller,
         allowed,
         redirected,
-        scope.get("raw_path"),
+        raw_path,
         _tenants(services, caller),
         route.audited if _is_audited(services, route, caller, tool) else None,
         tool,
@@ -265,8 +266,11 @@ def _is_audited(services: Services, route: Route, caller: Caller, tool: str | No
     return route.audited is not None and (tool is not None or services.access.audit.records(route.audited, caller))
 
 
-def _hint(path: str) -> str:
-    """A hint for people who use a browser or omit the version."""
+def _hint(router: Router[Route], path: str) -> str:
+    """A hint for people who use a browser or omit the version, and for clients of version 1."""
+    newer = in_version_2(path)
+    if newer is not None and router.match(newer) is not None:
+        return f"; version 1 of the API is not served, use {newer[:200]}"
     return "" if path.startswith("/v2/") and len(path) > len("/v2/") else "; the REST API is below /v2: /v2/topology"
 
 

@@ -25,6 +25,7 @@ from vivero.api.http.metrics import Metrics, RequestFigures
 from vivero.api.http.request import Headers
 from vivero.api.http.shared_budget import SharedBudget
 from vivero.api.settings import ApiSettings
+from vivero.core.bpmn.model import Process
 from vivero.core.bpmn.parser import Parsed
 from vivero.core.bpmn.reading.xml import LIMITS, XmlLimits
 from vivero.engine.appender.calls import Append, PendingCommand
@@ -71,6 +72,8 @@ class DefinitionStore(Protocol):
     """`engine.definitions.cache.DefinitionCache`: keeps what a deployment has read, so that no command waits for it."""
 
     def put(self, sha256: str, parsed: Parsed) -> None: ...
+
+    async def process(self, tenant: str, key: int) -> Process | None: ...
 
     async def prepare_decisions(self, contents: Mapping[str, bytes]) -> None: ...
 
@@ -211,6 +214,8 @@ class AccessServices:
     multi_tenancy: bool = False
     """Whether there are tenants other than `<default>`."""
     audit: AuditSettings = field(default_factory=AuditSettings)
+    login_delegated: bool = False
+    """Whether browsers sign in at an identity provider."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -56,6 +56,7 @@ UPDATE_BATCH = Permission("BATCH", "UPDATE")
 CREATE_BATCH = Permission("BATCH", "CREATE")
 """Enough for batch operations of every type."""
 READ_JOB_METRIC = Permission("SYSTEM", "READ_JOB_METRIC")
+READ_USAGE_METRIC = Permission("SYSTEM", "READ_USAGE_METRIC")
 READ_SYSTEM = Permission("SYSTEM", "READ")
 UPDATE_SYSTEM = Permission("SYSTEM", "UPDATE")
 

@@ -72,7 +72,7 @@ _WATCHING = (
     | _of("DECISION_REQUIREMENTS_DEFINITION", "READ")
     | _of("RESOURCE", "READ")
     | _of("MESSAGE", "READ")
-    | _of("SYSTEM", "READ", "READ_JOB_METRIC")
+    | _of("SYSTEM", "READ", "READ_JOB_METRIC", "READ_USAGE_METRIC")
     | _of("EXPRESSION", "EVALUATE")
     | _of("COMPONENT", "ACCESS")
     | _of("BATCH", "READ")
@@ -122,7 +122,7 @@ RESOURCES: Mapping[str, frozenset[str]] = {
     ),
     "RESOURCE": frozenset({"CREATE", "READ", "DELETE_FORM", "DELETE_PROCESS", "DELETE_DRD", "DELETE_RESOURCE"}),
     "ROLE": frozenset(_CRUD),
-    "SYSTEM": frozenset({"READ", "READ_JOB_METRIC", "UPDATE"}),
+    "SYSTEM": frozenset({"READ", "READ_JOB_METRIC", "READ_USAGE_METRIC", "UPDATE"}),
     "TENANT": frozenset(_CRUD),
     "USER": frozenset(_CRUD),
     "USER_TASK": frozenset({"READ", "UPDATE", "CLAIM", "COMPLETE"}),
@@ -138,7 +138,6 @@ _WITHOUT_EFFECT: Mapping[str, frozenset[str]] = {
     "DOCUMENT": frozenset({"CREATE", "READ", "DELETE"}),
     "EXPORTER": frozenset({"PAUSE"}),
     "SECRET": frozenset({"READ", "REVEAL"}),
-    "SYSTEM": frozenset({"READ_USAGE_METRIC"}),
 }
 """Other permissions of Camunda's API. Nothing here needs them yet, but scripts that set up a cluster grant them."""
 

@@ -43,8 +43,6 @@ from vivero.api.routes import (
     business_ids,
     chaos,
     clock,
-    cluster,
-    cluster_figures,
     commands,
     compensations,
     conditionals,
@@ -63,7 +61,6 @@ from vivero.api.routes import (
     migrations,
     modifications,
     own_password,
-    probes,
     process_definitions,
     process_instances,
     recent_commands,
@@ -78,9 +75,11 @@ from vivero.api.routes import (
     traces,
     undos,
     variables,
+    wait_states,
 )
 from vivero.api.routes.agents import agent_routes
 from vivero.api.routes.batch_routes import BATCH_ROUTES
+from vivero.api.routes.cluster_routes import CLUSTER_ROUTES
 from vivero.api.routes.cluster_wide_routes import CLUSTER_WIDE_ROUTES
 from vivero.api.routes.decision_routes import DECISION_ROUTES
 from vivero.api.routes.directory import Entries
@@ -153,11 +152,8 @@ _ACCESS_OF_OTHERS = (
 """A token has roles: whoever may give roles may make one."""
 
 _REST = (
-    # the cluster
-    Route("GET", "/v2/topology", cluster.topology, ANY_CALLER),
-    Route("GET", "/v2/status", cluster.status, PUBLIC),
-    Route("GET", "/v2/license", cluster.license, PUBLIC),
-    Route("GET", "/v2/authentication/me", cluster.me, ANY_CALLER),
+    # the cluster, and who asks
+    *CLUSTER_ROUTES,
     Route("POST", "/v2/authentication/me/authorizations/search", authorizations.search_own, ANY_CALLER),
     Route(
         "PUT",
@@ -168,17 +164,6 @@ _REST = (
     ),
     *_OWN_ACCESS,
     Route("POST", "/v2/setup/user", directory.create_first_admin, PUBLIC, audited=administration("USER", "CREATE")),
-    Route("GET", "/live", probes.live, PUBLIC),
-    Route("GET", "/startup", probes.startup, PUBLIC),
-    Route("GET", "/ready", probes.ready, PUBLIC),
-    Route("GET", "/metrics", probes.metrics, READ_SYSTEM),
-    Route("GET", "/cluster/status", cluster.node_status, READ_SYSTEM),
-    Route("GET", "/cluster/nodes", cluster.list_nodes, READ_SYSTEM),
-    Route("GET", "/cluster/figures", cluster_figures.get, READ_SYSTEM),
-    Route("PUT", "/cluster/nodes/{nodeId}/draining", cluster.drain, UPDATE_SYSTEM, audited=SYSTEM),
-    Route("DELETE", "/cluster/nodes/{nodeId}/draining", cluster.undo_drain, UPDATE_SYSTEM, audited=SYSTEM),
-    Route("PUT", "/cluster/nodes/{nodeId}/log-levels", cluster.set_log_levels, UPDATE_SYSTEM, audited=SYSTEM),
-    Route("DELETE", "/cluster/nodes/{nodeId}/log-levels", cluster.reset_log_levels, UPDATE_SYSTEM, audited=SYSTEM),
     # background jobs
     _reads_jobs("POST", "/background-jobs/search", background_jobs.search),
     _reads_jobs("GET", "/background-jobs/{id}", background_jobs.get),
@@ -226,6 +211,12 @@ _REST = (
         "POST", "/v2/process-definitions/{processDefinitionKey}/migration-plan", migration_plans.suggest, READ_INSTANCE
     ),
     of_key("GET", "/v2/process-definitions/{processDefinitionKey}/form", forms.of_process, READ_DEFINITION),
+    of_key(
+        "POST",
+        "/v2/process-definitions/{processDefinitionKey}/variable-names/search",
+        process_definitions.variable_names,
+        READ_INSTANCE,
+    ),
     *DECISION_ROUTES,
     # process instances
     Route(
@@ -340,6 +331,7 @@ _REST = (
     ),
     # element instances
     Route("POST", "/v2/element-instances/search", element_instances.search, READ_INSTANCE, scope=Scope.RESULTS),
+    Route("POST", "/v2/element-instances/wait-states/search", wait_states.search, READ_INSTANCE, scope=Scope.RESULTS),
     of_key("GET", "/v2/element-instances/{elementInstanceKey}", element_instances.get, READ_INSTANCE),
     of_key(
         "POST",

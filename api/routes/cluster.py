@@ -19,25 +19,30 @@ from vivero.storage.cluster.nodes import Node, Partition
 from vivero.storage.reads import single_reads
 
 ACCESS_COMPONENT = Permission("COMPONENT", "ACCESS")
+PHYSICAL_TENANT = "default"
+APPENDER = "appender"
+"""The task without which no command is taken."""
 
 
 async def topology(_request: Request, services: Services) -> Response:
     """GET /v2/topology: the live engine nodes as brokers, with their roles in each partition. This node comes first."""
+    return json_response(await _topology(services))
+
+
+async def _topology(services: Services) -> dict[str, Any]:
     view = await read(services, nodes.view)
     engines = [node for node in view.nodes if node.live and nodes.ENGINE in node.roles]
     engines.sort(key=lambda node: (node.id != services.observing.node, node.number))
     brokers = [_broker(node, view.partitions, services) for node in engines]
-    return json_response(
-        {
-            "brokers": brokers,
-            "clusterId": await read(services, single_reads.cluster_id),
-            "clusterSize": len(brokers),
-            "partitionsCount": len(view.partitions),
-            "replicationFactor": 1,
-            "gatewayVersion": services.settings.api_version,
-            "lastCompletedChangeId": "-1",
-        }
-    )
+    return {
+        "brokers": brokers,
+        "clusterId": await read(services, single_reads.cluster_id),
+        "clusterSize": len(brokers),
+        "partitionsCount": len(view.partitions),
+        "replicationFactor": 1,
+        "gatewayVersion": services.settings.api_version,
+        "lastCompletedChangeId": "-1",
+    }
 
 
 def _broker(node: Node, partitions: Sequence[Partition], services: Services) -> dict[str, Any]:
@@ -61,6 +66,28 @@ def _partition(partition: Partition, node: str, healthy: bool) -> dict[str, Any]
         "health": "healthy" if sound else "unhealthy",
         "state": "active",
     }
+
+
+async def whole_topology(_request: Request, services: Services) -> Response:
+    """GET /cluster/v2/topology: the same nodes and partitions, as those of the only physical tenant."""
+    found = await _topology(services)
+    brokers = found["brokers"]
+    physical_tenant = {
+        "physicalTenantId": PHYSICAL_TENANT,
+        "partitionsCount": found["partitionsCount"],
+        "replicationFactor": found["replicationFactor"],
+        "lastCompletedChangeId": found["lastCompletedChangeId"],
+        "brokers": [{name: broker[name] for name in ("brokerId", "partitions")} for broker in brokers],
+    }
+    return json_response(
+        {
+            "brokers": [{name: broker[name] for name in ("brokerId", "host", "port", "version")} for broker in brokers],
+            "clusterId": found["clusterId"],
+            "clusterSize": found["clusterSize"],
+            "gatewayVersion": found["gatewayVersion"],
+            "physicalTenants": [physical_tenant],
+        }
+    )
 
 
 async def list_nodes(_request: Request, services: Services) -> Response:
@@ -161,6 +188,13 @@ async def status(_request: Request, services: Services) -> Response:
         detail = f"A part of the program makes no progress: {failing}; its log has the details"
         raise Problem(503, "UNAVAILABLE", detail, LATER)
     return no_content()
+
+
+async def whole_status(_request: Request, services: Services) -> Response:
+    """GET /cluster/v2/status: HEALTHY, DEGRADED while a part makes no progress, DOWN (503) while nothing is taken."""
+    failing = {child.name for child in services.observing.status.health() if not child.healthy}
+    status = "DOWN" if APPENDER in failing else "DEGRADED" if failing else "HEALTHY"
+    return json_response({"status": status}, status=503 if status == "DOWN" else 200)
 
 
 async def license(_request: Request, _services: Services) -> Response:

@@ -110,15 +110,19 @@ def counting(groups: Groups) -> Handler:
     """A handler that counts the rows of a resource by group."""
 
     async def count(request: Request, services: Services) -> Response:
-        settings, allowed = services.settings, _allowed(request, groups.rows)
-        try:
-            query = read_query(request, groups.items, settings)
-            prepared = prepare_groups(groups, query, *allowed, tenants=conditions(request.tenants))
-        except BadQuery as error:
-            raise problem_of(error) from error
-        return await run(request, services, prepared)
+        return await answer_groups(request, services, groups, *_allowed(request, groups.rows))
 
     return count
+
+
+async def answer_groups(request: Request, services: Services, groups: Groups, *extra: tuple[str, Any]) -> Response:
+    """Search groups of rows with the request's body. `extra` are conditions on the rows. Raises Problem 400."""
+    try:
+        query = read_query(request, groups.items, services.settings)
+        prepared = prepare_groups(groups, query, *extra, tenants=conditions(request.tenants))
+    except BadQuery as error:
+        raise problem_of(error) from error
+    return await run(request, services, prepared)
 
 
 def _allowed(request: Request, resource: Resource) -> Iterator[tuple[str, Any]]:

@@ -24,6 +24,8 @@ from vivero.storage.search.resources import Resource, SpecialFilter
 
 PERIOD_S = 300
 """The length of a period in which jobs are counted."""
+WORKER_CHARACTERS = 200
+"""Longer names of workers are cut when jobs are counted (`storage/state/save.sql`)."""
 
 
 def _moment(condition: str, value: Any, path: str, parameters: Parameters) -> str:

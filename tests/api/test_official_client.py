@@ -469,3 +469,96 @@ async def test_an_instance_by_version_tag(in_thread, tmp_path):
         assert (ended.state, ended.process_definition_version_tag) == ("COMPLETED", "stable")
 
     await in_thread(use)
+
+
+async def test_the_system(in_thread):
+    def use(client):
+        deploy(client, "one_task.bpmn")
+        start(client)
+        now = datetime.now(UTC)
+        used = client.get_usage_metrics(start_time=now - timedelta(days=1), end_time=now + timedelta(days=1))
+        assert (used.process_instances, used.active_tenants) == (1, 1)
+        assert client.get_system_configuration().job_metrics.export_interval == "PT5M"
+        assert str(client.get_cluster_status().status) == "HEALTHY"
+        topology = client.get_cluster_topology()
+        (tenant,) = topology.physical_tenants
+        assert (tenant.physical_tenant_id, tenant.partitions_count) == ("default", 1)
+        assert tenant.brokers[0].broker_id == topology.brokers[0].broker_id
+
+    await in_thread(use)
+
+
+WAITING = """<?xml version="1.0" encoding="UTF-8"?>
+<definitions xmlns="http://www.omg.org/spec/BPMN/20100524/MODEL" xmlns:zeebe="http://camunda.org/schema/zeebe/1.0"
+    targetNamespace="t">
+  <message id="paid" name="paid">
+    <extensionElements><zeebe:subscription correlationKey="=&quot;7&quot;"/></extensionElements>
+  </message>
+  <signal id="stop" name="stop"/>
+  <process id="waiting" isExecutable="true">
+    <startEvent id="start"/><parallelGateway id="fork"/><sequenceFlow id="f0" sourceRef="start" targetRef="fork"/>
+    <serviceTask id="work"><extensionElements><zeebe:taskDefinition type="work"/></extensionElements></serviceTask>
+    <boundaryEvent id="late" attachedToRef="work">
+      <timerEventDefinition><timeDuration>PT1H</timeDuration></timerEventDefinition>
+    </boundaryEvent>
+    <userTask id="ask"><extensionElements><zeebe:userTask/></extensionElements></userTask>
+    <intermediateCatchEvent id="message"><messageEventDefinition messageRef="paid"/></intermediateCatchEvent>
+    <intermediateCatchEvent id="signal"><signalEventDefinition signalRef="stop"/></intermediateCatchEvent>
+    <intermediateCatchEvent id="hot">
+      <conditionalEventDefinition><condition>=degrees &gt; 30</condition></conditionalEventDefinition>
+    </intermediateCatchEvent>
+    <sequenceFlow id="f1" sourceRef="fork" targetRef="work"/><sequenceFlow id="f2" sourceRef="fork" targetRef="ask"/>
+    <sequenceFlow id="f3" sourceRef="fork" targetRef="message"/>
+    <sequenceFlow id="f4" sourceRef="fork" targetRef="signal"/><sequenceFlow id="f5" sourceRef="fork" targetRef="hot"/>
+    <subProcess id="cooling" triggeredByEvent="true">
+      <startEvent id="cold" isInterrupting="false">
+        <conditionalEventDefinition>
+          <extensionElements><zeebe:conditionalFilter variableEvents="update"/></extensionElements>
+          <condition>=degrees &lt; 0</condition></conditionalEventDefinition>
+      </startEvent>
+    </subProcess>
+  </process>
+</definitions>
+"""
+
+
+async def test_wait_states_and_names_of_variables(in_thread, tmp_path):
+    (tmp_path / "waiting.bpmn").write_text(WAITING)
+
+    def use(client):
+        (process,) = client.deploy_resources_from_files([str(tmp_path / "waiting.bpmn")]).processes
+        given = variables("ProcessInstanceCreationInstructionBaseVariables", degrees=7, color="red", size=1)
+        key = start(client, "waiting", variables=given).process_instance_key
+
+        def found(**filter):
+            query = models.ElementInstanceWaitStateQuery.from_dict({"filter": {"processInstanceKey": key, **filter}})
+            return client.search_element_instance_wait_states(data=query).items
+
+        waits = {(each.element_id, each.details.wait_state_type): each.details for each in found()}
+        assert set(waits) == {
+            ("work", "JOB"),
+            ("work", "TIMER"),
+            ("ask", "USER_TASK"),
+            ("message", "MESSAGE"),
+            ("signal", "SIGNAL"),
+            ("hot", "CONDITION"),
+        }
+        assert (waits["work", "JOB"].job_type, waits["message", "MESSAGE"].correlation_key) == ("work", "7")
+        assert waits["hot", "CONDITION"].expression == "=degrees > 30"
+        assert sorted(map(str, waits["hot", "CONDITION"].events)) == ["create", "update"]
+        (job,) = found(waitStateType="JOB")
+        assert str(job.element_type) == "SERVICE_TASK"
+        assert [
+            each.element_id for each in found(elementInstanceKey=job.element_instance_key, waitStateType="TIMER")
+        ] == ["work"]
+
+        search = client.search_process_definition_variable_names
+        named = partial(search, process_definition_key=process.process_definition_key)
+        assert [each.name for each in named().items] == ["color", "degrees", "size"]
+        query = models.ProcessDefinitionVariableNameSearchQuery.from_dict(
+            {"filter": {"name": {"$like": "*e*"}}, "page": {"limit": 1}}
+        )
+        first = named(data=query)
+        assert ([each.name for each in first.items], first.page.total_items) == (["degrees"], 2)
+
+    await in_thread(use)

@@ -77,8 +77,9 @@ async def test_unknown_paths_are_404(client, path):
     else:
         assert (answer.status, answer.problem["title"]) == (404, "Not Found")
         assert ("the REST API is below /v2" in answer.problem["detail"]) is (
-            path.removesuffix("/") in ("", "/v2", "/v1/topology", "//v2/topology")
+            path.removesuffix("/") in ("", "/v2", "//v2/topology")
         )
+        assert ("use /v2/topology" in answer.problem["detail"]) is (path == "/v1/topology")
     assert answer.problem["instance"] == path
 
 

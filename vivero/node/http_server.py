@@ -185,6 +185,7 @@ class HttpServer(NodePart):
                 rates(config.api),
                 config.tenants.enabled,
                 config.audit,
+                bool(config.auth.oidc_client_id),
             ),
         )
 

@@ -19,6 +19,10 @@ from vivero.storage.search.directory import RESOURCE_TYPES
 ALLOWED = """
 *    GET    /v2/status
 *    GET    /v2/license
+*    GET    /cluster/v2/status
++    GET    /cluster/v2/topology
+dov  GET    /v2/system/usage-metrics
++    GET    /v2/system/configuration
 +    GET    /v2/topology
 +    GET    /v2/authentication/me
 +    POST   /v2/authentication/me/authorizations/search
@@ -84,6 +88,7 @@ dov  POST   /v2/decision-requirements/search
 dov  GET    /v2/decision-requirements/{decisionRequirementsKey}
 dov  GET    /v2/decision-requirements/{decisionRequirementsKey}/xml
 dovw POST   /v2/process-definitions/{processDefinitionKey}/statistics/element-instances
+dovw POST   /v2/process-definitions/{processDefinitionKey}/variable-names/search
 dovw GET    /v2/process-definitions/{processDefinitionKey}/statistics/element-durations
 dovw POST   /v2/process-definitions/statistics/process-instances
 dovw POST   /v2/process-definitions/statistics/process-instances-by-version
@@ -153,6 +158,7 @@ dovw POST   /v2/variables/search
 dovw GET    /v2/variables/{variableKey}
 dow  PUT    /v2/element-instances/{elementInstanceKey}/variables
 dovw POST   /v2/element-instances/search
+dovw POST   /v2/element-instances/wait-states/search
 dovw GET    /v2/element-instances/{elementInstanceKey}
 dow  POST   /v2/element-instances/ad-hoc-activities/{adHocSubProcessInstanceKey}/activation
 dovw POST   /v2/element-instances/{elementInstanceKey}/incidents/search
@@ -385,7 +391,8 @@ OTHER_TENANT = {
 """How routes answer callers of another tenant. The tests of that name are in the modules of the routes' lists."""
 WITHOUT_TENANTS = re.compile(
     r"\w+ (/live|/startup|/ready|/metrics|/cluster/|/background-job|/webhooks|/inbound/|/outbox/|/chaos/"
-    r"|/v2/(topology|status|license|authentication|setup|clock|authorizations|global-task-listeners)\b|/v2/cluster-variables/global\b"
+    r"|/v2/(topology|status|license|authentication|setup|system/configuration|clock|authorizations)\b"
+    r"|/v2/(global-task-listeners|cluster-variables/global)\b"
     r"|/v2/(users|groups|roles|tenants|mapping-rules|tokens)\b)"
 )
 """Nodes, background jobs, the paths of webhooks, the clock and the directory belong to no tenant."""

@@ -49,7 +49,10 @@ READING = [
 ]
 BY_KEY = [route for route in READING if "{" in route.path]
 SEARCHES = [route for route in READING if route.path.endswith("/search") and "{" not in route.path]
-COUNTING = [route for route in ROUTES if "/statistics/" in route.path and "{" not in route.path]
+USAGE = "/v2/system/usage-metrics"
+COUNTING = [
+    route for route in ROUTES if route.path == USAGE or ("/statistics/" in route.path and "{" not in route.path)
+]
 DEFENCES = ("both", "conditions", "row-level security")
 
 
