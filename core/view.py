@@ -55,6 +55,7 @@ class View:
 
     __slots__ = (
         "budget",
+        "deferred",
         "expressions",
         "find_decisions",
         "find_model",
@@ -96,6 +97,8 @@ class View:
         self.tenant = ""
         """The command's tenant; before `enter`, the tenants that the sender of a command by key may use."""
         self.leases = NO_LEASES
+        self.deferred: tuple[object, frozenset[tuple[int, str]]] = (), frozenset()
+        """The deferred work that was looked at last, and its elements and stages (`deferred_work.is_deferred`)."""
         """As of the read of the batch."""
 
     def enter(self, tenant: str) -> bool:

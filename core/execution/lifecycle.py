@@ -146,7 +146,7 @@ def terminate(element: Element, view: View, _argument: object) -> Effects:
     Listeners of its cancellation come before its end. A list, because thousands of elements may end at once, and most
     have a single wait.
     """
-    if _waits_for_cancellation(element):
+    if _waits_for_cancellation(element, view):
         return ()
     own, canceling = element.waits, None
     effects: list[Effect] = [JobCanceled(job) for job in own.jobs] if own.jobs else []
@@ -177,13 +177,13 @@ def _terminated(element: Element) -> Effects:
         yield Reply(to=element.request)
 
 
-def _waits_for_cancellation(element: Element) -> bool:
+def _waits_for_cancellation(element: Element, view: View) -> bool:
     """Whether listeners of its cancellation have begun, so that the end of the last one continues."""
     own = element.waits
     return (
         any(job.listener_event in CANCELLATION for job in own.jobs.values())
         or any(incident.stage in OF_CANCELLATION for incident in own.incidents.values())
-        or is_deferred(element, *_BEHIND_LISTENERS)
+        or is_deferred(element, view, *_BEHIND_LISTENERS)
     )
 
 

@@ -27,6 +27,7 @@ from vivero.core.records.effects import (
     AwaitAgain,
     Check,
     Effects,
+    Enter,
     Fail,
     Happens,
     LoadMore,
@@ -64,6 +65,8 @@ from vivero.core.view import View
 ITEM_COST = 4
 TERMINATION_COST = 1
 """Ending an element is cheap: a quantum ends four times as many elements as it runs other stages."""
+ENTERED_TOGETHER = 25
+"""An item activates at most so many elements. Each of them is an item of its own, which pays for it."""
 CHECKS_PER_COST = 32
 """Places that an inclusive join checks, or subscriptions that a changed variable may concern, for one unit of cost."""
 
@@ -176,11 +179,15 @@ class Worklist(Work):
             node = model.nodes[model.flows[flow].target]
             self.take(ELEMENTS[node.type].arrive(node, flow, scope, self.view), scope, "arrive", flow)
 
-    def _enter(self, scope: Element, node: str, variables: dict[str, str]) -> None:
-        """Enter a boundary event whose host has ended."""
-        if scope.state is ACTIVATED:
-            nodes = self.view.model(scope.instance.definition_key).nodes
-            self.take(enter(nodes[node], scope, self.view, occurred=variables))
+    def _enter(self, scope: Element, node: str, variables: dict[str, str] | None, times: int = 1) -> None:
+        """Enter a boundary event whose host has ended; without variables, what a modification activates so often."""
+        if scope.state is not ACTIVATED:
+            return
+        entered = self.view.model(scope.instance.definition_key).nodes[node]
+        for _ in range(min(times, ENTERED_TOGETHER)):
+            self.take(enter(entered, scope, self.view, occurred=variables))
+        if times > ENTERED_TOGETHER:
+            self.queue.append((scope.key, "enter", (node, None, times - ENTERED_TOGETHER)))
 
     def _end(self, scope: Element) -> None:
         """Terminate the instance, because an element after which it should terminate has ended in this scope.
@@ -233,7 +240,7 @@ class Worklist(Work):
             self._empty(scope)
             if scope.live and len(self.events) - before < most_told(scope):
                 return  # the last child to end queues it again
-        elif scope.state is ACTIVATED and not is_deferred(scope, "enter"):
+        elif scope.state is ACTIVATED and not is_deferred(scope, self.view, "enter"):
             self._join(scope)
             if len(self.events) == before:
                 self.take(ELEMENTS[scope.type].settle(scope, self.view), scope, "settle")
@@ -365,6 +372,8 @@ class Worklist(Work):
             self.later = True
         elif isinstance(effect, Happens):
             self.queue.append((effect.element, "trigger", (effect.target, effect.variables)))
+        elif isinstance(effect, Enter):
+            self.queue.append((effect.scope, "enter", (effect.node, None, effect.times)))
         elif isinstance(effect, Check):
             self.queue.append((effect.element, "check", effect.subscription))
         elif isinstance(effect, AwaitAgain):

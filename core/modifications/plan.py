@@ -28,9 +28,11 @@ from vivero.core.shared.ending import Ending
 from vivero.core.state.instance_tree import ACTIVATED, TERMINATING, Element, Instance
 from vivero.core.view import View
 
-MAX_CHANGES = 2_500
-"""Element instances that one modification activates and terminates. All of them begin and end in one step, of up to
-40 ms of processor time: nobody else is served meanwhile."""
+MAX_CHANGES = 10_000
+"""Element instances that one modification activates, and those that it terminates. All is checked, and all
+terminations begin, in one step, and nobody else is served meanwhile."""
+MAX_PLANNED = 2_500
+"""Those of the activations that make new scopes or set variables, which takes several times as long."""
 
 
 class Activation(NamedTuple):
@@ -53,7 +55,7 @@ def effects_of(command: ModifyInstance, instance: Instance, view: View) -> Effec
     if command.skip_absent and not sources.terminated:
         _reject_absent(command, found)
     activations = list(_activations(command, sources, nodes, view))
-    _check_size(len(activations) + len(sources.terminated), instance, len(activations), found, view)
+    _check_size(activations, sources, instance, found, view)
     targets = _checked(activations, instance, nodes, found, view)
     found.check()
     scopes = Scopes(instance, nodes, view)
@@ -67,11 +69,15 @@ def effects_of(command: ModifyInstance, instance: Instance, view: View) -> Effec
             found.add(failure.message, target.id)
             continue
         _check_scope_stays(target, scopes, sources.terminated, found)
+        if scopes.planned > MAX_PLANNED:
+            found.add(texts.TOO_MANY_NEW.format(MAX_PLANNED))
+            break
     ending = ends_with(sources.terminated, scopes.used.keys(), instance)
     _check_ending(ending, sources, instance, found, view)
     found.check()
     yield InstanceModified(instance.key, tuple(one.element_id for one in activations), tuple(sources.terminated))
     yield from scopes.effects
+    yield from scopes.later()
     yield from _terminations(ending)
 
 
@@ -113,9 +119,14 @@ def _ancestor(move: MoveInstruction, source: Element, levels: Sequence[Level]) -
 # ---- checks
 
 
-def _check_size(changes: int, instance: Instance, begins: int, found: Problems, view: View) -> None:
-    if changes > MAX_CHANGES:
-        found.add(texts.TOO_MANY.format(changes, MAX_CHANGES))
+def _check_size(
+    activations: Sequence[Activation], sources: Sources, instance: Instance, found: Problems, view: View
+) -> None:
+    begins = len(activations)
+    for what, count in (("activates", begins), ("terminates", len(sources.terminated))):
+        if count > MAX_CHANGES:
+            found.add(texts.TOO_MANY.format(what, count, MAX_CHANGES))
+            found.check()  # all checks of more would take too long
     try:
         row_limits.check(instance, view, IncidentType.UNKNOWN, begins, begins, row_limits.ORDINARY_FACTOR)
     except Fail as failure:

@@ -71,8 +71,12 @@ CHILD_ENDS = (
     "process. To terminate this instance please modify the parent process instead."
 )
 TOO_MANY = (
-    "the modification activates and terminates {} element instances, at most {} are allowed, as the size exceeds the "
-    "maximum batch size. Please reduce the size by splitting the modification into multiple commands."
+    "the modification {} {} element instances, at most {} are allowed, as the size exceeds the maximum batch size. "
+    "Please reduce the size by splitting the modification into multiple commands."
+)
+TOO_MANY_NEW = (
+    "more than {} activations make new scopes or set variables, as the size exceeds the maximum batch size. "
+    "Please reduce the size by splitting the modification into multiple commands."
 )
 HANDLER_ENDS = (
     "with an element instance that compensates for the throwing event '{}', which would wait for ever: '{}'. "

@@ -16,7 +16,7 @@ from vivero.core.bpmn.model import Node, NodeId
 from vivero.core.events import subscriptions
 from vivero.core.modifications.problems import AMBIGUOUS, MULTI_INSTANCE, NO_ANCESTOR, Impossible
 from vivero.core.records.ad_hoc import AdHocActivationsTaken
-from vivero.core.records.effects import Effect
+from vivero.core.records.effects import Effect, Enter
 from vivero.core.records.instances import ElementActivated, ElementActivating, VariableSet
 from vivero.core.records.modifications import VariableInstruction
 from vivero.core.shared.flows import enter
@@ -26,6 +26,11 @@ from vivero.core.view import View
 
 Place = tuple[str, bool]
 """The id of a scope, and whether it is an inner instance of a loop."""
+
+
+AT_ONCE = 1_000
+"""Activations without new scopes and variables that happen in the same quantum as the checks, and in their order.
+Further ones follow in later quanta. Their scopes do not complete before."""
 
 
 class Level(NamedTuple):
@@ -73,16 +78,28 @@ class Scopes:
         self._around: dict[tuple[int, str, str, bool], dict[int, Element]] = {}
         """Inner instances of ad-hoc sub-processes that have a scope of a certain place: by the key of the ad-hoc
         sub-process, their id and that place."""
+        self.planned = 0
+        """The number of activations so far that make new scopes or set variables."""
+        self._plain: dict[tuple[str, int | None], Element] = {}
+        """The scope of others, by target and ancestor, until a new scope makes another choice possible."""
+        self._at_once = AT_ONCE
+        """The number of further activations that happen in this quantum."""
+        self._later: dict[tuple[int, str], int] = {}
+        """The number of activations that follow later, by scope and target."""
         self._begun: set[int] = set()
         """Ad-hoc sub-processes that know that something in them has begun."""
 
-    def activate(self, target: Node, ancestor: Element | None, variables: Iterable[VariableInstruction]) -> None:
+    def activate(self, target: Node, ancestor: Element | None, variables: Sequence[VariableInstruction]) -> None:
         """Activate an element in a live scope, or in new ones. `ancestor`: all scopes below it are new.
 
         Raises:
             Impossible: there is no such scope, or it is not clear which one.
             Fail: an expression of an event of a new scope cannot be evaluated.
         """
+        place = target.id, None if ancestor is None else ancestor.key
+        if not variables and place in self._plain:
+            self._enter(target, self._plain[place])
+            return
         levels = self._levels.get(target.id)
         if levels is None:
             levels = self._levels[target.id] = levels_around(target, self._nodes)
@@ -90,9 +107,15 @@ class Scopes:
         for level in missing:
             if level.node.loop is not None:
                 raise Impossible(MULTI_INSTANCE.format(level.node.id))
-        self.latest = scope if scope.state is ACTIVATED else None
-        if self.latest is not None:
+        if scope.state is ACTIVATED:
             self.used[scope.key] = scope
+        if not (missing or variables):
+            self._plain[place] = scope
+            self._enter(target, scope)
+            return
+        self.latest = scope if scope.state is ACTIVATED else None
+        self.planned += 1
+        self._plain.clear()
         new = []
         for level in missing:
             scope = self._plan(level.node, scope)
@@ -104,6 +127,20 @@ class Scopes:
             self.effects.append(entered)
             assert isinstance(entered, ElementActivating), "an element is entered by one event"
             self.effects += (VariableSet(self._view.key(), entered.key, *one) for one in on_target.items())
+
+    def _enter(self, target: Node, scope: Element) -> None:
+        """Activate an element in a live or planned scope, at once, or later if there are many."""
+        self.latest = scope if scope.state is ACTIVATED else None
+        if self._at_once:
+            self._at_once -= 1
+            self.effects.extend(enter(target, scope, self._view))
+        else:
+            place = scope.key, target.id
+            self._later[place] = self._later.get(place, 0) + 1
+
+    def later(self) -> Iterable[Enter]:
+        """The effects of the activations that follow later."""
+        return (Enter(*place, times) for place, times in self._later.items())
 
     # ---- the choice of a scope
 

@@ -133,6 +133,14 @@ class Happens(msgspec.Struct, frozen=True, gc=False):
     variables: dict[str, str]
 
 
+class Enter(msgspec.Struct, frozen=True, gc=False):
+    """The node begins in the scope so many times, in this quantum or later ones. The scope does not complete before."""
+
+    scope: int
+    node: str
+    times: int
+
+
 class Check(msgspec.Struct, frozen=True, gc=False):
     """Let the event definition of the subscription decide, in a later stage, whether its event has occurred."""
 
@@ -153,7 +161,7 @@ class LoadMore(msgspec.Struct, frozen=True, gc=False):
     body: int
 
 
-Effect = Event | Send | Reply | ReplyLater | Happens | Check | AwaitAgain | LoadMore
+Effect = Event | Send | Reply | ReplyLater | Happens | Enter | Check | AwaitAgain | LoadMore
 
 Effects = Iterable[Effect]
 """A generator for several effects, a tuple for one, which costs a third as much."""

@@ -18,7 +18,7 @@ def check(scope: Element, view: View) -> Effects:
 
     A scope with another incident is checked after that one has been resolved.
     """
-    if not _is_stuck(scope):
+    if not _is_stuck(scope, view):
         yield from (IncidentResolved(i.key) for i in scope.waits.incidents.values() if i.stage == DEADLOCK_STAGE)
     elif not scope.waits.incidents:
         flows = view.model(scope.instance.definition_key).flows
@@ -27,10 +27,10 @@ def check(scope: Element, view: View) -> Effects:
         yield IncidentRaised(view.key(), scope.key, DEADLOCK_STAGE, IncidentType.UNKNOWN, message, None)
 
 
-def _is_stuck(scope: Element) -> bool:
+def _is_stuck(scope: Element, view: View) -> bool:
     """Boundary events do not count: they end the scope. Deferred work counts, because it can move a token. So does a
     complex gateway that waits for a variable."""
     if scope.live or not scope.tokens:
         return False
     waits: tuple[Timer | Subscription, ...] = (*scope.waits.timers.values(), *scope.waits.subscriptions.values())
-    return not any(wait.type != "BOUNDARY" for wait in waits) and not is_deferred(scope, "arrive", "settle")
+    return not any(wait.type != "BOUNDARY" for wait in waits) and not is_deferred(scope, view, "arrive", "settle")

@@ -10,6 +10,7 @@ from vivero.core.records.effects import Effects, ReplyLater, Send
 from vivero.core.records.migrations import MigrateInstance
 from vivero.core.records.modifications import ModifyInstance
 from vivero.core.state.instance_tree import ACTIVATED, MISSING, Element, InstanceTree
+from vivero.core.view import View
 
 ITEMS_RESUMED = 100
 """A quantum takes up all items of an instance tree if they are no more than this."""
@@ -31,10 +32,14 @@ def next_work(tree: InstanceTree) -> tuple[tuple[int, str, Any], ...]:
     return items if tree.loaded_work is None else items[max(len(items) - tree.loaded_work, 0) :]
 
 
-def is_deferred(scope: Element, *stages: str) -> bool:
+def is_deferred(scope: Element, view: View, *stages: str) -> bool:
     """Whether one of these stages of the scope is deferred."""
     work = scope.tree.work
-    return bool(work) and any(key == scope.key and one in stages for key, one, _ in work)
+    if not work:
+        return False
+    if view.deferred[0] is not work:  # thousands of elements ask while the work is the same
+        view.deferred = work, frozenset((key, stage) for key, stage, _ in work)
+    return any((scope.key, stage) in view.deferred[1] for stage in stages)
 
 
 def is_idle(scope: Element, stage: str) -> bool:

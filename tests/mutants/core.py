@@ -98,7 +98,7 @@ CORE: tuple[Mutant, ...] = (
         "deadlock: deferred work brings no token",
         f"{DEADLOCK_TESTS}::test_a_scope_whose_work_was_deferred_is_not_stuck",
         "core/shared/deadlocks.py",
-        (' and not is_deferred(scope, "arrive", "settle")', ""),
+        (' and not is_deferred(scope, view, "arrive", "settle")', ""),
     ),
     mutant(
         "deadlock: an incident stays when a token has come",
@@ -140,7 +140,7 @@ CORE: tuple[Mutant, ...] = (
         "core: scopes settle before their boundary event is entered",
         "tests/core/execution/test_between_quanta.py::test_a_scope_does_not_end_while_a_later_quantum_is_to_enter_a_boundary_event",
         "core/execution/worklist.py",
-        ('ACTIVATED and not is_deferred(scope, "enter"):', "ACTIVATED:"),
+        ('ACTIVATED and not is_deferred(scope, self.view, "enter"):', "ACTIVATED:"),
     ),
     mutant(
         "core: a failing stage leaves its effects",
@@ -502,10 +502,10 @@ CORE: tuple[Mutant, ...] = (
         "tests/core/elements/test_boundary_event_entered_later.py::test_an_inclusive_join_waits_for_it",
         "core/execution/worklist.py",
         (
-            'ACTIVATED and not is_deferred(scope, "enter"):\n            self._join(scope)\n'
+            'ACTIVATED and not is_deferred(scope, self.view, "enter"):\n            self._join(scope)\n'
             "            if len(self.events) == before:",
             "ACTIVATED:\n            self._join(scope)\n"
-            '            if len(self.events) == before and not is_deferred(scope, "enter"):',
+            '            if len(self.events) == before and not is_deferred(scope, self.view, "enter"):',
         ),
     ),
     mutant(
@@ -519,7 +519,10 @@ CORE: tuple[Mutant, ...] = (
         "tests/core/elements/test_boundary_event_entered_later.py::test_a_cancellation_drops_it",
         "core/execution/worklist.py",
         ("        elif self.ending.covers(scope):\n", "        elif False:\n"),
-        ("        if scope.state is ACTIVATED:\n            nodes", "        if True:\n            nodes"),
+        (
+            "        if scope.state is not ACTIVATED:\n            return\n        entered",
+            "        if False:\n            return\n        entered",
+        ),
     ),
     mutant(
         "listeners: the element goes on before its listener is done",

@@ -8,7 +8,6 @@ from tests.core.event_models import boundary, call, loop, model
 from tests.core.listener_models import listening
 from tests.core.models import start, sub, task
 from tests.core.modification_models import NESTED, activate, command, modify, move, refused, terminate
-from vivero.core.modifications import plan
 from vivero.core.records.codec import decode_command, encode_command
 from vivero.core.records.effects import RejectionCode
 from vivero.core.records.modifications import ModifyInstance, MoveInstruction, TerminateInstruction
@@ -220,13 +219,6 @@ def test_a_source_twice(engine, key):
     assert reason == BEGIN + "move instructions with a duplicate source element id: 't'"
     (reason,) = refused(engine, key, move(t, "s"), move(t, "in"))
     assert reason == BEGIN + f"move instructions with a duplicate source element instance key: '{t}'"
-
-
-def test_too_much_at_once(engine, key, monkeypatch):
-    monkeypatch.setattr(plan, "MAX_CHANGES", 3)
-    modify(engine, key, "t", "t", "t")
-    (reason,) = refused(engine, key, "t", "t", "t", terminate("t"))
-    assert "as the size exceeds the maximum batch size" in reason
 
 
 def test_a_subscription_that_cannot_be_made(engine):

@@ -226,9 +226,9 @@ def _off_channel(state):
 def _check_element(element, engine):
     """It rests: it is active, or an incident or a listener says why it is not; and it counts what is in it.
 
-    An element of a suspended instance may stand still anywhere.
+    An element may stand still anywhere if its instance is suspended, or if a suspended scope around it ends early.
     """
-    name, stopped = element.element, is_stopped(element)
+    name, stopped = element.element, _stands_still(element)
     if element.state is TERMINATING:
         assert _awaits_cancellation(element), f"{name} does not end"
     else:
@@ -240,6 +240,15 @@ def _check_element(element, engine):
     node = engine.memory.processor.view.node(element)
     if element.type in SCOPES and not stopped and (element.is_inner or node.loop is None):
         _check_tokens(element, engine)
+
+
+def _stands_still(element):
+    around = element
+    while around is not None:
+        if is_stopped(around) and (around is element or around.then is not None):
+            return True
+        around = around.scope
+    return False
 
 
 def _listener_of(element):

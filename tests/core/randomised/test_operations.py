@@ -15,6 +15,7 @@ from tests.core.randomised.random_operations import RandomOperations
 from tests.core.randomised.test_modifications import MANY, REPLAYED
 from tests.core.randomised.test_random_models import LIMITS, told
 from tests.rounds import drawn
+from vivero.core.modifications import scopes
 from vivero.core.records.business_ids import BusinessIdAssigned
 from vivero.core.records.migrations import InstanceMigrated
 from vivero.core.records.modifications import InstanceModified
@@ -22,6 +23,12 @@ from vivero.core.records.suspensions import InstanceResumed, InstanceSuspended
 
 COUNT = 8
 EVENTS = InstanceSuspended, InstanceResumed, InstanceModified, InstanceMigrated, BusinessIdAssigned
+
+
+@pytest.fixture(autouse=True)
+def _few_at_once(monkeypatch):
+    """Modifications activate a single element at once, and the others later."""
+    monkeypatch.setattr(scopes, "AT_ONCE", 1)
 
 
 @pytest.mark.parametrize("limits", LIMITS)

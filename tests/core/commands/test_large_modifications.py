@@ -1,0 +1,128 @@
+"""Large modifications: all is checked, all terminations begin at once, and many activations follow in later quanta."""
+
+from collections import deque
+
+import pytest
+
+from tests.core.engine import Engine, rebuilt
+from tests.core.event_models import model
+from tests.core.models import end, par, process, start, sub, task
+from tests.core.modification_models import activate, command, modify, move, refused, terminate
+from vivero.core.execution.step import StepLimits
+from vivero.core.modifications import plan, scopes
+from vivero.core.records.effects import RejectionCode
+from vivero.core.records.jobs import CompleteJob
+from vivero.core.records.modifications import SOURCE_PARENT
+from vivero.core.state.instance_tree import TERMINATING
+
+INSIDE = model(start(), sub("s", start("i"), task("a"), task("b"), "i > a"), task("c"), end(), "start > s > c > end")
+COUNT = 60
+"""More than one work item activates."""
+
+
+@pytest.fixture(autouse=True)
+def _few_at_once(monkeypatch):
+    monkeypatch.setattr(scopes, "AT_ONCE", 2)
+
+
+def crowded(limits):
+    """An engine with COUNT jobs of `a` in the sub-process, and the keys of the instance and of the sub-process."""
+    engine = Engine(limits)
+    engine.deploy(INSIDE)
+    key = engine.start()
+    modify(engine, key, *[activate("a")] * (COUNT - 1))
+    return engine, key, engine.element("s").key
+
+
+def begun(engine, key, change):
+    """Handle the first quantum of a modification, and give all that follows from it."""
+    engine.memory.handle(change, "<default>", None)
+    return deque(taken(engine))
+
+
+def taken(engine):
+    notices = engine.memory.processor.notices
+    found = [(one.command, one.tenant, one.request) for one in notices.to_inbox]
+    notices.to_inbox.clear()
+    return found
+
+
+def run_all(engine, on_the_way):
+    while on_the_way:
+        engine.memory.handle(*on_the_way.popleft())
+        on_the_way += taken(engine)
+
+
+@pytest.mark.parametrize("limits", [StepLimits(), StepLimits(quantum_items=1), StepLimits(quantum_items=7)])
+def test_all_sources_move(limits):
+    engine, key, _ = crowded(limits)
+    modify(engine, key, move("a", "b", SOURCE_PARENT))
+    assert engine.jobs == ["b"] * COUNT
+    assert engine.incidents == []
+    rebuilt(engine)
+
+
+def test_sources_take_no_command_after_the_first_quantum():
+    engine, key, _ = crowded(StepLimits(quantum_items=1))
+    jobs = list(engine.state.jobs)
+    on_the_way = begun(engine, key, command(key, move("a", "b")))
+    assert len(on_the_way) == 1
+    sources = [one for one in engine.state.elements.values() if one.element == "a"]
+    assert {one.state for one in sources} == {TERMINATING}
+    handled = engine.memory.handle(CompleteJob(jobs[-1]), "<default>", None)[0]
+    assert handled.rejection.code in (RejectionCode.NOT_FOUND, RejectionCode.INVALID_STATE)
+    run_all(engine, on_the_way)
+    assert engine.jobs == ["b"] * COUNT
+
+
+@pytest.mark.parametrize("quanta", range(0, 60, 6))
+def test_a_scope_does_not_complete_before_all_have_begun(quanta):
+    """Everything that has begun in it completes meanwhile."""
+    engine, key, scope = crowded(StepLimits(quantum_items=4))
+    on_the_way = begun(engine, key, command(key, move("a", "b")))
+    completed = 0
+    for _ in range(quanta):
+        if on_the_way:
+            engine.memory.handle(*on_the_way.popleft())
+            on_the_way += taken(engine)
+    for job in [job for job in engine.state.jobs.values() if job.element.element == "b"]:
+        engine.memory.handle(CompleteJob(job.key), "<default>", None)
+        on_the_way += taken(engine)
+        completed += 1
+    run_all(engine, on_the_way)
+    assert engine.jobs == (["b"] * (COUNT - completed) if completed < COUNT else ["c"])
+    assert (scope in engine.state.elements) is (completed < COUNT)
+    rebuilt(engine)
+
+
+def test_a_cancellation_meanwhile_ends_all():
+    engine, key, _ = crowded(StepLimits(quantum_items=1))
+    on_the_way = begun(engine, key, command(key, move("a", "b")))
+    engine.cancel(key)
+    run_all(engine, on_the_way)
+    assert (engine.state_of(key), engine.state.weight) == ("TERMINATED", 0)
+
+
+# ---- limits
+
+
+def test_limits_count_what_begins_and_what_ends(engine, monkeypatch):
+    monkeypatch.setattr(plan, "MAX_CHANGES", 3)
+    engine.deploy(process(start(), par("f"), task("t"), task("u"), "start > f > t", "f > u"))
+    key = engine.start()
+    modify(engine, key, "t", "t", "t")
+    (reason,) = refused(engine, key, terminate("t"))
+    assert "terminates 4 element instances, at most 3 are allowed" in reason
+    assert "as the size exceeds the maximum batch size" in reason
+    (reason,) = refused(engine, key, *["u"] * 4)
+    assert "activates 4 element instances, at most 3 are allowed" in reason
+
+
+def test_new_scopes_and_variables_have_a_limit_of_their_own(engine, monkeypatch):
+    monkeypatch.setattr(plan, "MAX_PLANNED", 2)
+    engine.deploy(INSIDE)
+    key = engine.start()
+    one = activate("c", scope="", v=1)
+    modify(engine, key, one, one, *["c"] * 5)
+    (reason,) = refused(engine, key, one, one, one)
+    assert "more than 2 activations make new scopes or set variables" in reason
