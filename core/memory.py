@@ -9,12 +9,14 @@ from collections import deque
 from collections.abc import Mapping
 from dataclasses import dataclass
 from hashlib import sha256
+from typing import Any
 
 from vivero.core.bpmn.model import Problem, Process
 from vivero.core.commands.deployments import references_of
 from vivero.core.dmn import Decisions, read_decisions
 from vivero.core.execution.outcomes import CommandRecord, Handled
 from vivero.core.execution.step import DEFAULT_LIMITS, Processor, StepLimits
+from vivero.core.expressions.camunda_context import variables_seen
 from vivero.core.feel import decode_large
 from vivero.core.needs import Lease, Need, NeedKind, NotLoaded
 from vivero.core.records.base import DEFAULT_TENANT, Command
@@ -68,11 +70,17 @@ class MemoryEngine:
         self.before = 0
         """The position before the first one."""
         self.now = 0
+        self._variables = variables_seen({}, {})
         self._resources = dict(resources)
         self.decision_files: dict[str, bytes] = {}
         """The files of decisions that were deployed, by SHA-256."""
         self._decisions: dict[tuple[str, ...], Decisions] = {}
         self.processor = Processor(self.state, limits, self.find_model, self.find_decisions)
+
+    def set_cluster_variables(self, of_cluster: Mapping[str, Any], of_tenant: Mapping[str, Any] = {}) -> None:
+        """Set the cluster variables that all expressions see from now on. Values are those of FEEL in Python."""
+        self._variables = variables_seen(dict(of_cluster), dict(of_tenant))
+        self.state.catalogue.cluster_variables.clear()
 
     def deploy(self, content: bytes, name: str = "process.bpmn", tenant: str = DEFAULT_TENANT) -> DeploymentReply:
         """Deploy one file. Raises as `deploy_all`."""
@@ -161,6 +169,8 @@ class MemoryEngine:
             state.registrations.gone.add(need.key)
         elif need.kind is NeedKind.TASK_LISTENERS:
             state.catalogue.task_listeners = {}
+        elif need.kind is NeedKind.CLUSTER_VARIABLES:
+            state.catalogue.cluster_variables[need.key] = self._variables
         elif need.kind is NeedKind.VALUE:
             state.values[need.key] = decode_large(need.key)
         elif need.kind is NeedKind.WORK:

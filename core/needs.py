@@ -52,6 +52,8 @@ class NeedKind(Enum):
     """The number of commands that this partition holds while slots move, never cached; key: None."""
     TASK_LISTENERS = auto()
     """The task listeners of the whole cluster; key: None."""
+    CLUSTER_VARIABLES = auto()
+    """The cluster variables that a tenant sees; key: the tenant."""
     FAMILY = auto()
     """All versions of a process; key: (tenant, process id)."""
     WORK = auto()

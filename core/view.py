@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from typing import Any
 
 from vivero.core.bpmn.model import JobDefinition, Node, Process
 from vivero.core.dmn import Decisions
 from vivero.core.expressions.budget import StageBudget
+from vivero.core.expressions.camunda_context import context
 from vivero.core.expressions.evaluation import Expressions
 from vivero.core.needs import NO_LEASES, Lease, Need, NeedKind, NotLoaded
 from vivero.core.partitions.keys import partition_of
@@ -29,6 +31,7 @@ from vivero.core.state.catalogue import (
     RequirementsVersion,
     RequirementsVersions,
 )
+from vivero.core.state.compensation import PastScope
 from vivero.core.state.instance_tree import (
     MISSING,
     Element,
@@ -87,7 +90,7 @@ class View:
         self.rules = rules
         self.tree_rules = tree_rules
         self.budget = StageBudget(stage_steps)
-        self.expressions = Expressions(state, self.budget, self.node)
+        self.expressions = Expressions(state, self.budget, self.node, self.camunda)
         self.now = 0
         """Epoch milliseconds; constant for a command."""
         self.position = 0
@@ -185,6 +188,17 @@ class View:
         if known is None:
             raise NotLoaded(Need(NeedKind.TASK_LISTENERS, None))
         return known.get(event, NO_LISTENERS)
+
+    def camunda(self, element: Element | PastScope | None) -> dict[str, Any]:
+        """The context `camunda` of the expressions of an element; without one, of the command's tenant."""
+        while isinstance(element, PastScope):
+            element = element.outer
+        instance = None if element is None else element.instance
+        tenant = self.tenant if instance is None else instance.tenant
+        variables = self.state.catalogue.cluster_variables.get(tenant)
+        if variables is None:
+            raise NotLoaded(Need(NeedKind.CLUSTER_VARIABLES, tenant))
+        return context(variables) if instance is None else context(variables, instance.key, instance.business_id)
 
     def family(self, process_id: str, tenant: str | None = None) -> Family:
         """All versions of a process of the tenant, by default the command's. It may be empty."""

@@ -4,12 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from typing import Any
 
+from vivero.core.expressions.camunda_context import CAMUNDA, context, variables_seen
 from vivero.core.feel import FeelError, FeelLimits, ParseError, compile_attribute, from_json, to_json
 from vivero.core.feel.values import FUNCTION_INVOCATION_FAILURE
+from vivero.storage.reads.expression_context import ExpressionContext
 
 SMALL_BYTES = 16 * 1024
 """Variables up to this size are decoded at once."""
+SMALL_TEXT = 500
+"""Characters of an expression that is compiled at once."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,12 +37,16 @@ class Evaluation:
     given: Mapping[str, bytes]
     now_ms: int
     limits: FeelLimits
+    context: ExpressionContext | None = None
+    """For the name `camunda`. None: the expression does not read it."""
 
     @property
     def is_small(self) -> bool:
         """Whether its decoding and its compilation take little time."""
         size = len(self.seen) + sum(map(len, self.given.values()))
-        return size <= SMALL_BYTES and len(self.expression) <= 500
+        if self.context is not None:
+            size += len(self.context.of_cluster) + len(self.context.of_tenant)
+        return size <= SMALL_BYTES and len(self.expression) <= SMALL_TEXT
 
     def with_small_limits(self) -> Evaluation:
         """The same within one or two milliseconds. If that is not enough, the result may be limited."""
@@ -58,7 +67,8 @@ def evaluate(evaluation: Evaluation) -> Evaluated:
     """Compile and evaluate."""
     now_ms, limits = evaluation.now_ms, evaluation.limits
     try:
-        variables = from_json(evaluation.seen) | {name: from_json(value) for name, value in evaluation.given.items()}
+        variables = _outermost(evaluation.context) | from_json(evaluation.seen)
+        variables |= {name: from_json(value) for name, value in evaluation.given.items()}
         value, warnings = compile_attribute(evaluation.expression, limits).evaluate(variables, now_ms)
         result = to_json(value).encode()
     except FeelError as error:
@@ -67,3 +77,11 @@ def evaluate(evaluation: Evaluation) -> Evaluated:
         warning.type == FUNCTION_INVOCATION_FAILURE for warning in warnings
     )  # a limit of a function may be why
     return Evaluated(result, tuple(warning.message for warning in warnings), None, is_limited)
+
+
+def _outermost(found: ExpressionContext | None) -> dict[str, Any]:
+    """The context, which all variables of the same name hide."""
+    if found is None:
+        return {}
+    variables = variables_seen(from_json(found.of_cluster), from_json(found.of_tenant))
+    return {CAMUNDA: context(variables, found.key, found.business_id)}

@@ -7,8 +7,8 @@ from typing import Any
 import msgspec
 
 from vivero.api.access import tenants
-from vivero.api.access.needs import EVALUATE, READ_INSTANCE, denied
-from vivero.api.computing.evaluation import Evaluated, Evaluation
+from vivero.api.access.needs import EVALUATE, READ_CLUSTER_VARIABLE, READ_INSTANCE, denied
+from vivero.api.computing.evaluation import SMALL_TEXT, Evaluated, Evaluation
 from vivero.api.computing.evaluation import evaluate as compute
 from vivero.api.computing.large_bodies import body_of, variables_of
 from vivero.api.computing.turns import computed
@@ -18,8 +18,13 @@ from vivero.api.http.request import Request
 from vivero.api.http.response import Response, json_response
 from vivero.api.reading import read_of
 from vivero.api.services import Services
+from vivero.core.expressions.camunda_context import CAMUNDA
+from vivero.core.feel import FeelError, FeelLimits, compile_attribute
 from vivero.engine.compute.turns import WorkKind
-from vivero.storage.reads import single_reads
+from vivero.storage.access.tenants import Tenants
+from vivero.storage.postgres.driver import Connection
+from vivero.storage.reads import expression_context, single_reads
+from vivero.storage.reads.expression_context import ExpressionContext
 
 
 class ExpressionEvaluationBody(Body, frozen=True):
@@ -40,21 +45,45 @@ async def evaluate(request: Request, services: Services) -> Response:
     found.require("expression", body.expression)
     found.longest("expression", body.expression, limits.source_length)
     found.check()
-    if body.tenant_id is not None:
-        tenants.named(request, services, body.tenant_id, "Evaluate Expression", EVALUATE)
+    tenant = _tenant(request, services, body.tenant_id)
     expression = body.expression or ""
     scope_key = as_key(body.scope_key, "scopeKey")
     if scope_key is not None and request.caller.rights.ids(READ_INSTANCE) is not None:
         raise denied(READ_INSTANCE)  # an expression can give away every variable of the scope
+    reads_context = _reads_context(expression, limits)
+    if reads_context and request.caller.rights.ids(READ_CLUSTER_VARIABLE) is not None:
+        raise denied(READ_CLUSTER_VARIABLE)
     given = variables_of(services, body.variables)
-    now_ms, seen = await read_of(
-        services, request.tenants, lambda connection, tenants: single_reads.scope(connection, scope_key, tenants)
-    )
+
+    async def read(connection: Connection, tenants: Tenants) -> tuple[int, bytes | None, ExpressionContext | None]:
+        now_ms, seen = await single_reads.scope(connection, scope_key, tenants)
+        if seen is None or not reads_context:
+            return now_ms, seen, None
+        return now_ms, seen, await expression_context.read(connection, scope_key, tenant, tenants)
+
+    now_ms, seen, context = await read_of(services, request.tenants, read)
     if seen is None:
         raise not_found("Scope", scope_key or 0)
     values = {name: bytes(value) for name, value in given.items()}
-    evaluated = await _evaluated(services, Evaluation(expression, bytes(seen), values, now_ms, limits))
+    evaluated = await _evaluated(services, Evaluation(expression, bytes(seen), values, now_ms, limits, context))
     return _answer(expression, evaluated)
+
+
+def _tenant(request: Request, services: Services, named: str | None) -> str | None:
+    """The tenant whose cluster variables the expression sees; None: those of the cluster alone. Raises Problem."""
+    if named is None and services.access.multi_tenancy:
+        return None
+    return tenants.named(request, services, named, "Evaluate Expression", EVALUATE)
+
+
+def _reads_context(expression: str, limits: FeelLimits) -> bool:
+    """Whether the expression may read the context `camunda`. One that cannot be compiled reads nothing."""
+    if CAMUNDA not in expression or len(expression) > SMALL_TEXT:
+        return CAMUNDA in expression
+    try:
+        return CAMUNDA in compile_attribute(expression, limits).variables
+    except FeelError:
+        return False
 
 
 async def _evaluated(services: Services, evaluation: Evaluation) -> Evaluated:

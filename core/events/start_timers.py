@@ -1,11 +1,12 @@
 """Timers that start processes. Only the latest version has them; they are evaluated when a version becomes the latest,
-without variables."""
+without variables of processes. They may read cluster variables."""
 
 from __future__ import annotations
 
 from vivero.core.bpmn.model import TimerEvent
 from vivero.core.events.behaviour import LatestVersion
 from vivero.core.events.schedules import Due, InvalidSchedule, describe, due_date_of
+from vivero.core.expressions.camunda_context import CAMUNDA
 from vivero.core.feel import EvaluationError, compile_attribute
 from vivero.core.records.catalogue import StartMetadata
 from vivero.core.records.effects import Effects, Reject, RejectionCode
@@ -23,13 +24,15 @@ def metadata(element: str, event: TimerEvent) -> StartMetadata:
     """The metadata of a timer start event, for the catalogue.
 
     Raises:
-        InvalidSchedule: the expression gives no date or cycle, or needs variables.
+        InvalidSchedule: the expression gives no date or cycle, or needs variables. With cluster variables only
+            `open_timer` can tell.
     """
     kind = next(name for name, kind in KINDS.items() if kind == event.kind)
     value = event.expression.static_value if event.expression.is_static else None
     text = value if isinstance(value, str) else "=" + event.expression.text.removeprefix("=")
     found = StartMetadata(element, kind, text)
-    _due(found, CHECK_TIME_MS, TIMER_RULES)
+    if CAMUNDA not in event.expression.variables:
+        _due(found, CHECK_TIME_MS, TIMER_RULES)
     return found
 
 
@@ -40,7 +43,7 @@ def open_timer(event: StartMetadata, latest: LatestVersion, view: View) -> Effec
         Reject: the expression gives no valid date or cycle.
     """
     try:
-        due = _due(event, view.now, view.rules)
+        due = _due(event, view.now, view.rules, view)
     except InvalidSchedule as error:
         raise Reject(
             RejectionCode.INVALID_ARGUMENT,
@@ -62,11 +65,13 @@ def scheduled(key: int, element: str, due: Due, definition: int, process_id: str
     )
 
 
-def _due(start: StartMetadata, now: int, rules: TimerRules) -> Due:
+def _due(start: StartMetadata, now: int, rules: TimerRules, view: View | None = None) -> Due:
+    """The first due date. Cluster variables need a view."""
     expression = compile_attribute(start.name)
     kind = KINDS[start.kind]
+    seen = {CAMUNDA: view.camunda(None)} if view is not None and CAMUNDA in expression.variables else {}
     try:
-        value = expression.static_value if expression.is_static else expression.evaluate({}, now=now).value
+        value = expression.static_value if expression.is_static else expression.evaluate(seen, now=now).value
         if expression.is_static and not start.name.startswith("="):
             value = start.name
         return due_date_of(kind, value, now, rules)

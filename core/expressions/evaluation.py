@@ -7,6 +7,7 @@ from typing import Any
 
 from vivero.core.bpmn.model import Node
 from vivero.core.expressions.budget import LARGE, StageBudget
+from vivero.core.expressions.camunda_context import CAMUNDA
 from vivero.core.expressions.results import EXTRACT, column_text, json_of, not_kept, type_name, unexpected
 from vivero.core.feel import Evaluation as FeelEvaluation
 from vivero.core.feel import EvaluationError, Expression, from_json, measure_json
@@ -22,7 +23,8 @@ RESULT_CHARACTERS = 32
 
 
 class VariableScope(Mapping[str, Any]):
-    """The variables that an element sees, decoded at their first use.
+    """The variables that an element sees, decoded at their first use. A look-up of `camunda` without a variable of
+    this name gives the context.
 
     In a loop they include its results so far, which are no row of `variables` before its end.
     """
@@ -49,7 +51,13 @@ class VariableScope(Mapping[str, Any]):
             if scope.loop is not None and self._expressions.results_name(scope) == name:
                 return self._results_of(scope, name)
             scope = scope.seen_next()
+        if name == CAMUNDA:
+            return self._expressions.camunda(self._element)
         raise KeyError(name)
+
+    def variable(self, name: str) -> Any:
+        """The value of a variable; None without one. The context is no variable."""
+        return None if name == CAMUNDA and name not in list(self) else self.get(name)
 
     def _results_of(self, body: Element, name: str) -> list[Any]:
         """The results of a loop, decoded once per evaluation."""
@@ -77,11 +85,18 @@ class VariableScope(Mapping[str, Any]):
 class Expressions:
     """Evaluates expressions for one partition. What they cost is taken from the budget of the stage."""
 
-    __slots__ = ("_node", "_state", "budget")
+    __slots__ = ("_node", "_state", "budget", "camunda")
 
-    def __init__(self, state: State, budget: StageBudget, node: Callable[[Element], Node]) -> None:
+    def __init__(
+        self,
+        state: State,
+        budget: StageBudget,
+        node: Callable[[Element], Node],
+        camunda: Callable[[Element | PastScope | None], Mapping[str, Any]],
+    ) -> None:
+        """`camunda` gives the context `camunda` for an element; without one, for the command's tenant."""
         self.budget = budget
-        self._state, self._node = state, node
+        self._state, self._node, self.camunda = state, node, camunda
 
     def evaluate(
         self,

@@ -20,7 +20,7 @@ class TargetView(View):
         for name in View.__slots__:
             setattr(self, name, getattr(view, name))
         self.plan = plan
-        self.expressions = Expressions(view.state, view.budget, self.node)
+        self.expressions = Expressions(view.state, view.budget, self.node, self.camunda)
 
     def model(self, definition_key: int) -> Process:
         known = definition_key == self.plan.instance.definition_key

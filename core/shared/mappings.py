@@ -75,7 +75,7 @@ def map_outputs(element: Element, view: View) -> Effects:
         name, before = mapping.root, None
         value = _map(mapping, element, seen, view)
         if mapping.path:
-            before = view.expressions.variables(owner_of(name, around), merged).get(name)
+            before = view.expressions.variables(owner_of(name, around), merged).variable(name)
         merged[name] = updated(mapping, before, value)
     for name, text in _texts_of(merged, view):
         yield set_in(owner_of(name, around), name, text, view)
@@ -84,7 +84,7 @@ def map_outputs(element: Element, view: View) -> Effects:
 def _map(mapping: Mapping, element: Element | PastScope | None, seen: dict[str, Any], view: View) -> Any:
     """The value of the mapping's source. `seen` has what later sources see of the targets."""
     value = view.expressions.evaluate(mapping.source, element, IncidentType.IO_MAPPING_ERROR, seen)
-    before = view.expressions.variables(element, seen).get(mapping.root) if mapping.path else None
+    before = view.expressions.variables(element, seen).variable(mapping.root) if mapping.path else None
     seen[mapping.root] = updated(mapping, before, value)
     return value
 

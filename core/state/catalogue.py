@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import Annotated, Any
 
 from vivero.core.records.user_tasks import GlobalListeners
 from vivero.core.state.columns import CHANGES, TENANT, Column, Time
@@ -123,13 +123,18 @@ class Catalogue:
         """The hashes of deployed files that this version of the program cannot read any more."""
         self.task_listeners: dict[str, GlobalListeners] | None = None
         """The task listeners of the whole cluster, by event; None until they are loaded."""
+        self.cluster_variables: dict[str, dict[str, Any]] = {}
+        """The cluster variables that a tenant sees, as `camunda.vars` of expressions (`core.expressions`)."""
+        self.variables_size = 0
+        """The number of cluster variables, of which each counts once more for each KiB."""
         self.start_timers: dict[tuple[str, str], dict[int, Timer]] = {}
         """All timers that start a process, by tenant and process id, for every process in `families`."""
 
     @property
     def size(self) -> int:
-        """The number of versions in memory."""
-        return len(self.definitions) + len(self.forms) + len(self.requirements) + len(self.decisions)
+        """The number of versions in memory, and the size of the cluster variables."""
+        versions = len(self.definitions) + len(self.forms) + len(self.requirements) + len(self.decisions)
+        return versions + self.variables_size
 
     def clear(self) -> None:
         """Forget everything."""
@@ -146,3 +151,5 @@ class Catalogue:
         self.start_timers.clear()
         self.starts = None
         self.task_listeners = None
+        self.cluster_variables.clear()
+        self.variables_size = 0

@@ -14,7 +14,7 @@ TOO_DEEP = f"it needs more than {ATTEMPTS} parts of the catalogue, one after the
 OF_CATALOGUE = frozenset(
     (
         *(NeedKind.DEFINITION, NeedKind.FAMILY, NeedKind.FORMS, NeedKind.FORM, NeedKind.REQUIREMENTS),
-        *(NeedKind.DECISIONS, NeedKind.DECISION, NeedKind.TASK_LISTENERS),
+        *(NeedKind.DECISIONS, NeedKind.DECISION, NeedKind.TASK_LISTENERS, NeedKind.CLUSTER_VARIABLES),
     )
 )
 """Needs of these kinds are rows of the catalogue."""

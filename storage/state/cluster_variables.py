@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from collections.abc import Iterable, Set
+from typing import Any, NamedTuple
 
-from vivero.storage.postgres.driver import Connection
+from vivero.core.expressions.camunda_context import variables_seen
+from vivero.core.feel import from_json
+from vivero.core.state.state import State
+from vivero.storage.postgres.driver import Call, Connection
 from vivero.storage.postgres.sql_files import beside
 from vivero.storage.state.normal_form import normal_form
 
 _sql = beside(__file__)
+SEEN = _sql["seen"]
 OF_CLUSTER = ""
 """The tenant of a variable of the whole cluster."""
 MOST_VARIABLES = 1_000
@@ -57,3 +62,18 @@ async def _set(connection: Connection, statement: str, variable: ClusterVariable
         raise TooMany(f"their values must not have more than {MOST_JSON_CHARACTERS} characters together")
     values = (tenant, name, value, normal_form(value), metadata)
     return bool((await connection.execute(_sql[statement], values)).rows)
+
+
+def call_for(tenants: Set[str]) -> Call:
+    """The call of `seen` for some tenants."""
+    return SEEN, (sorted({*tenants, OF_CLUSTER}),)
+
+
+def add(state: State, asked: Set[str], rows: Iterable[tuple[str, str, str]]) -> None:
+    """Give the catalogue what the tenants that were asked for see: rows of `seen`."""
+    found: dict[str, dict[str, Any]] = {tenant: {} for tenant in (*asked, OF_CLUSTER)}
+    for tenant, name, value in rows:
+        found[tenant][name] = from_json(value)
+        state.catalogue.variables_size += 1 + len(value) // 1024
+    for tenant in asked:
+        state.catalogue.cluster_variables[tenant] = variables_seen(found[OF_CLUSTER], found[tenant])

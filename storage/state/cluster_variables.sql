@@ -1,3 +1,7 @@
+-- name: seen
+-- By the unique index. Batches read it only if an expression names the context, once for each number of the catalogue.
+SELECT tenant_id, name, value FROM cluster_variables WHERE tenant_id = ANY ($1::text[]) ORDER BY name;
+
 -- name: changed
 -- Every batch reads this number: what was answered holds for the next expression.
 UPDATE definitions_seq SET n = n + 1;

@@ -22,6 +22,7 @@ from vivero.storage.postgres.driver import Call, Connection
 from vivero.storage.postgres.sql_files import beside
 from vivero.storage.postgres.values import whole_numbers
 from vivero.storage.state import (
+    cluster_variables,
     compensations,
     families,
     message_channels,
@@ -183,6 +184,8 @@ async def _references(reader: Connection, state: State, plan: LoadPlan) -> tuple
         calls.append(versions.call_for(*named, plan.decision_keys, plan.requirements_keys))
     if plan.task_listeners:
         calls.append((task_listeners.LISTENERS, ()))
+    if plan.cluster_variables:
+        calls.append(cluster_variables.call_for(plan.cluster_variables))
     if not calls:
         return [], {}
     results = await reader.pipeline(calls)
@@ -193,6 +196,8 @@ async def _references(reader: Connection, state: State, plan: LoadPlan) -> tuple
     versions.add_decisions(state, plan.decisions, answers.get(versions.DECISIONS, []))
     if plan.task_listeners:
         task_listeners.add(state, answers[task_listeners.LISTENERS])
+    if plan.cluster_variables:
+        cluster_variables.add(state, plan.cluster_variables, answers[cluster_variables.SEEN])
     state.catalogue.deployments.update(dict.fromkeys(plan.deployments))
     rows = answers.get(_sql["roots"], []) + answers.get(_sql["user_task_roots"], [])
     return rows, {key: _lease(token, until) for key, token, until in answers.get(_sql["leases"], [])}

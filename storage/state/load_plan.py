@@ -71,6 +71,7 @@ class LoadPlan:
         self.decisions: set[tuple[str, str]] = set()
         self.decision_keys: set[int] = set()
         self.task_listeners: set[None] = set()
+        self.cluster_variables: set[str] = set()
         self.deployments: set[int] = set()
         self.work: set[int] = set()
         self.items: set[tuple[int, int]] = set()
@@ -101,6 +102,7 @@ class LoadPlan:
             NeedKind.DECISIONS: (self.decisions, state.catalogue.decision_versions),
             NeedKind.DECISION: (self.decision_keys, state.catalogue.decisions),
             NeedKind.TASK_LISTENERS: (self.task_listeners, ()),
+            NeedKind.CLUSTER_VARIABLES: (self.cluster_variables, state.catalogue.cluster_variables),
             NeedKind.WORK: (self.work, ()),
             NeedKind.LOOP_ITEM: (self.items, ()),
             NeedKind.RESULTS: (self.results, ()),

@@ -83,7 +83,7 @@ CORE_EVENTS: tuple[Mutant, ...] = (
         "tests/core/shared/test_nested_targets.py::test_sources_read_the_variable_around_with_the_fields_mapped_so_far",
         "core/shared/mappings.py",
         (
-            "view.expressions.variables(element, seen).get(mapping.root) if mapping.path else None",
+            "view.expressions.variables(element, seen).variable(mapping.root) if mapping.path else None",
             "seen.get(mapping.root)",
         ),
     ),

@@ -7,7 +7,7 @@ import pytest
 from tests.core.dmn.models import decision, definitions, inputs, literal
 from tests.core.event_models import ad_hoc, boundary, call, catch, model, throw
 from tests.core.golden.recording import ROOTS
-from tests.core.models import end, start, task, xor
+from tests.core.models import end, flow, start, task, xor
 from tests.core.task_listener_models import user_task
 from vivero.library import Rejected
 from vivero.testing import BpmnError, JobFailure, Processes
@@ -268,3 +268,15 @@ def test_a_business_rule_task_uses_the_decision_beside_it(made, tmp_path):
     processes = made(start(), rule, end(), "start > rule > end")
     (tmp_path / "rate.dmn").write_bytes(definitions(inputs("a") + decision("rate", literal("a * 2"), inputs=["a"])))
     processes.use("rate.dmn").start("p", {"a": 21}).expect_completed().expect_variables(a=21, rate=42)
+
+
+def test_instances_see_the_cluster_variables_of_the_test_from_the_next_step_on(made):
+    ways = (flow("x", "large", "=total > camunda.vars.env.limit", "x-large"), flow("x", "small", id="x-small"))
+    tasks = (task("first"), task("small"), task("large"))
+    processes = made(start(), xor("x", default="x-small"), *tasks, *ways, "start > first > x")
+    processes.set_cluster_variable("limit", 10)
+    run = processes.start(variables={"total": 15})
+    processes.set_cluster_variable("limit", 20, of_tenant=True)
+    other = processes.start(variables={"total": 21})
+    run.complete("first").expect_active("small")
+    other.complete("first").expect_active("large")

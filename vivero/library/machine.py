@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+import msgspec
 
 from vivero.core.execution.outcomes import Handled
 from vivero.core.execution.step import StepLimits
+from vivero.core.feel import from_json
 from vivero.core.memory import MemoryEngine
 from vivero.core.partitions.keys import PARTITION_SHIFT
 from vivero.core.records.base import Command, Event
@@ -62,6 +66,8 @@ class Machine:
         partition = next_key >> PARTITION_SHIFT
         self.tenant = tenant
         self.engine = MemoryEngine(LIMITS, partition, resources=models.resources)
+        if models.of_cluster or models.of_tenant:
+            self.engine.set_cluster_variables(_values(models.of_cluster), _values(models.of_tenant))
         self.state = self.engine.state
         self.state.next_key = next_key
         self.state.begin_command()
@@ -204,6 +210,11 @@ class Machine:
             started_at=self.engine.log[0].now,
             process=process,
         )
+
+
+def _values(variables: Mapping[str, Any]) -> dict[str, Any]:
+    """JSON values as FEEL has them. Raises TypeError for a value that JSON does not have."""
+    return {name: from_json(msgspec.json.encode(value)) for name, value in variables.items()}
 
 
 def _throws(element: Element) -> bool:

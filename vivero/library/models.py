@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
+from copy import copy
 from hashlib import sha256
 from pathlib import Path
+from typing import Any
 
 from vivero.core.bpmn.model import DecisionFile, Form, Problem, Process
 from vivero.core.resources.kinds import read_resources
@@ -45,6 +47,9 @@ class Models:
         self._decisions: dict[str, DecisionFile] = {}
         self.decision_files: dict[str, bytes] = {}
         """SHA-256 of a file of decisions → its content."""
+        self.of_cluster: Mapping[str, Any] = {}
+        self.of_tenant: Mapping[str, Any] = {}
+        """Cluster variables, as JSON values. Each call of a function reads them."""
         for parsed in read_resources(self.files):
             name, content = parsed.resource, self.files[parsed.resource]
             if parsed.problems:
@@ -62,6 +67,12 @@ class Models:
     def read(cls, *paths: str | Path) -> Models:
         """The models of files. Raises InvalidModel, and OSError if a file cannot be read."""
         return cls({str(path): Path(path).read_bytes() for path in paths})
+
+    def with_cluster_variables(self, of_cluster: Mapping[str, Any], of_tenant: Mapping[str, Any] = {}) -> Models:
+        """The same models, whose expressions see these cluster variables (docs/cluster-variables.md)."""
+        other = copy(self)
+        other.of_cluster, other.of_tenant = of_cluster, of_tenant
+        return other
 
     def process_ids(self) -> list[str]:
         """The ids of all executable processes, in the order of the files."""

@@ -52,6 +52,8 @@ class Processes:
         self._files: Files = {}
         self._mocked: Files = {}
         self._mocks = Mocks()
+        self._of_cluster: dict[str, Any] = {}
+        self._of_tenant: dict[str, Any] = {}
         self._runs: list[ProcessRun] = []
         self._file_of: dict[str, str] = {}
         """Process id → file."""
@@ -60,6 +62,11 @@ class Processes:
     def use(self, *paths: str | Path) -> Processes:
         """Use BPMN files, forms and decisions. Relative paths begin at the folder of the test, or at pytest's root."""
         self._files |= self._read(paths)
+        return self
+
+    def set_cluster_variable(self, name: str, value: Any, *, of_tenant: bool = False) -> Processes:
+        """Set a cluster variable, of the whole cluster or of the tenant. Expressions see it from the next step on."""
+        (self._of_tenant if of_tenant else self._of_cluster)[name] = value
         return self
 
     # ---- mocks
@@ -110,7 +117,7 @@ class Processes:
             InvalidModel: a file has problems.
             Rejected: there is no such process or element.
         """
-        models = self._cache.get(self._files | self._mocked)
+        models = self._models(self._files | self._mocked)
         result = self._started(models, process_id, variables, at=at, business_id=business_id)
         self._count(models)
         return self._run_of(models, result)
@@ -131,7 +138,7 @@ class Processes:
         Raises AssertionError: it names the states that cannot migrate, with all reasons.
         """
         __tracebackhide__ = True
-        models = self._cache.get(self._files | self._mocked)
+        models = self._models(self._files | self._mocked)
         target = self._with_files(models, paths)
         first = self._started(models, process_id, variables, at=at)
         migrated, refused = list[Result](), list[str]()
@@ -168,9 +175,13 @@ class Processes:
         self._runs.append(run)
         return run
 
+    def _models(self, files: Files) -> Models:
+        """The models of files, with the cluster variables of the test, also those that are set later."""
+        return self._cache.get(files).with_cluster_variables(self._of_cluster, self._of_tenant)
+
     def _with_files(self, models: Models, paths: Paths) -> Models:
         """The models, and behind them those of further files, which have the newer versions."""
-        return self._cache.get(models.files | self._read(paths))
+        return self._models(models.files | self._read(paths))
 
     def _read(self, paths: Paths) -> Files:
         return {str(path): find_file(self._folders, path).read_bytes() for path in paths}

@@ -8,7 +8,7 @@ import trio
 from tests.api.access.conftest import basic
 from tests.api.access.test_tenant_reads import As, separated
 from tests.api.changed_services import changed
-from tests.api.conftest import Client
+from tests.api.conftest import KEY, Client
 from tests.api.official import decode
 from vivero.api import app as api_app
 from vivero.storage.access import row_security
@@ -220,6 +220,59 @@ async def test_a_deleted_tenant_leaves_no_variable_to_a_later_one(admin, rows):
     assert rows.execute("SELECT n FROM definitions_seq").fetchone()[0] > before
 
 
+# ---------------------------------------------------------------------------------------------------- expressions
+
+
+async def evaluated(call, expression, **body):
+    answer = await call("POST", "/v2/expression/evaluation", {"expression": expression, **body})
+    decode("ExpressionEvaluationResult", answer.json)
+    return answer.json["result"], [warning["message"] for warning in answer.json["warnings"]]
+
+
+async def test_an_evaluation_sees_the_variables_and_the_instance_of_its_scope(admin, rows):
+    await admin("POST", GLOBAL, {"name": "x", "value": {"a": 1}})
+    await admin("POST", f"{TENANTS}/<default>", {"name": "x", "value": {"b": 2.5}})
+    rows.instance(business_id="order-1")
+    rows.element()
+    everything = {"cluster": {"x": {"a": 1}}, "tenant": {"x": {"b": 2.5}}, "env": {"x": {"b": 2.5}}}
+    assert await evaluated(admin, "=camunda.vars") == (everything, [])
+    assert await evaluated(admin, "=camunda.processInstance") == ({"key": None, "businessId": None}, [])
+    for key in (KEY, KEY + 1):
+        result, _ = await evaluated(admin, "=camunda.processInstance", scopeKey=str(key))
+        assert result == {"key": KEY, "businessId": "order-1"}
+    _, warnings = await evaluated(admin, "=camunda.vars.env.y")
+    assert warnings == ["No context entry found with key 'y'. Available keys: 'x'"]
+    long = f'=if "{"v" * 600}" = "" then 1 else camunda.vars.cluster.x.a'
+    assert await evaluated(admin, long) == (1, [])
+    assert await evaluated(admin, "=camunda.x", variables={"camunda": {"x": 3}}) == (3, [])
+    rows.variable(scope_key=KEY, name="camunda", value="7")
+    assert await evaluated(admin, "=camunda", scopeKey=str(KEY)) == (7, [])
+
+
+async def test_an_evaluation_needs_the_permission_only_for_the_context(people, secured, rows):
+    people.user("eve")
+    rows.put(
+        "authorizations",
+        owner_type="USER",
+        owner_id="eve",
+        resource_type="EXPRESSION",
+        resource_id="*",
+        permission_types=["EVALUATE"],
+    )
+    for expression, status in (
+        ("=1 + 1", 200),
+        ('="camunda.vars"', 200),
+        ("=camunda.vars.env", 403),
+        ('=get value(camunda, "vars")', 403),
+        ("=camunda.vars.", 400),
+        (f'="{"v" * 600}" = camunda.vars.env.x', 403),
+    ):
+        answer = await secured("POST", "/v2/expression/evaluation", {"expression": expression}, basic("eve"))
+        assert answer.status == status, expression
+        if status == 403:
+            assert "'READ' on resource 'CLUSTER_VARIABLE'" in answer.problem["detail"]
+
+
 # -------------------------------------------------------------------------------------------------------- tenants
 
 
@@ -273,6 +326,22 @@ async def test_tenants_see_their_own_and_those_of_the_cluster_and_change_their_o
     assert (await everything("POST", f"{TENANTS}/u", {"name": "x", "value": 1})).status == 404
     assert (await one("DELETE", f"{TENANTS}/a/own")).status == 204
     assert [(item["tenantId"], item["value"]) for item in await found(everything)] == [(None, "1"), ("b", '"b"')]
+
+
+async def test_an_evaluation_sees_the_tenant_that_it_names_or_that_of_its_scope(of_tenants, rows):
+    everything, one = of_tenants("*"), of_tenants("a")
+    for place, value in ((GLOBAL, "g"), (f"{TENANTS}/a", "a"), (f"{TENANTS}/b", "b")):
+        assert (await everything("POST", place, {"name": "x", "value": value})).status == 200
+    rows.instance(KEY, tenant_id="a")
+    rows.instance(KEY + 1, tenant_id="b")
+    env = "=camunda.vars.env.x"
+    assert await evaluated(one, env) == ("g", [])
+    assert await evaluated(one, env, scopeKey=str(KEY)) == ("a", [])
+    assert await evaluated(everything, env, scopeKey=str(KEY + 1)) == ("b", [])
+    foreign = await one("POST", "/v2/expression/evaluation", {"expression": env, "scopeKey": str(KEY + 1)})
+    assert foreign.status == 404
+    foreign = await one("POST", "/v2/expression/evaluation", {"expression": env, "tenantId": "b"})
+    assert foreign.status == 403
 
 
 async def test_the_limit_holds_for_changes_at_the_same_time(of_tenants, monkeypatch):

@@ -4,6 +4,7 @@ import pickle
 
 from vivero.core.dry_runs.trial import Trial
 from vivero.core.execution.step import Processor
+from vivero.core.expressions.camunda_context import variables_seen
 from vivero.core.needs import NeedKind, NotLoaded
 from vivero.core.records.instances import ContinueWork
 from vivero.core.snapshots.codec import decode, encode
@@ -14,6 +15,9 @@ from vivero.core.state.state import State
 TENANT = "<default>"
 NOTHING = {
     NeedKind.TASK_LISTENERS: lambda catalogue, _: setattr(catalogue, "task_listeners", {}),
+    NeedKind.CLUSTER_VARIABLES: lambda catalogue, key: catalogue.cluster_variables.setdefault(
+        key, variables_seen({}, {})
+    ),
     NeedKind.FAMILY: lambda catalogue, key: catalogue.families.setdefault(key, {}),
     NeedKind.FORMS: lambda catalogue, key: catalogue.form_versions.setdefault(key, {}),
     NeedKind.DECISIONS: lambda catalogue, key: catalogue.decision_versions.setdefault(key, {}),

@@ -33,6 +33,7 @@ def test_every_golden_trace_is_of_a_variant_or_has_its_own_test():
         "suspended",
         "suspensions",
         "business_ids",
+        "cluster_variables",
         "modification",
         "migration",
         "order",

@@ -402,3 +402,21 @@ def test_the_keys_of_any_partition_will_do():
     result = begin(WAITS, now=NOON, key=(3 << 51) + 7)
     assert result.instance.key == (3 << 51) + 7
     assert publish(WAITS, result.snapshot, "hello", "x").instance.state == "COMPLETED"
+
+
+LIMITED = (
+    start("s"),
+    task("a", inputs=[("=camunda.vars.cluster.limit", "limit"), ("=camunda.vars.env.limit", "env")]),
+    task("b", inputs=[("=camunda.vars.env.limit", "env")]),
+    "s > a > b",
+)
+
+
+def test_expressions_see_the_cluster_variables_of_each_call():
+    plain = models(*LIMITED)
+    some = plain.with_cluster_variables({"limit": [1.5]}, {"limit": "own"})
+    result = begin(some, now=NOON)
+    assert result.instance.jobs[0].variables == {"limit": [1.5], "env": "own"}
+    result = complete(some.with_cluster_variables({"limit": 2}), result.snapshot, key(result))
+    assert result.instance.jobs[0].variables == {"env": 2}
+    assert begin(plain, now=NOON).instance.jobs[0].variables == {"limit": None, "env": None}

@@ -1,0 +1,35 @@
+"""What the context `camunda` of an expression has, for a client that evaluates one."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from vivero.storage.access.tenants import Tenants, TenantStatements
+from vivero.storage.postgres.driver import Connection
+from vivero.storage.postgres.sql_files import beside
+
+_sql, _of_tenants = beside(__file__), TenantStatements(__file__)
+
+
+class ExpressionContext(NamedTuple):
+    """Cluster variables as two JSON objects, and the process instance, if there is one."""
+
+    of_cluster: bytes
+    of_tenant: bytes
+    key: int | None = None
+    business_id: str | None = None
+
+
+async def read(
+    connection: Connection, scope_key: int | None, tenant: str | None, tenants: Tenants = None
+) -> ExpressionContext:
+    """The context in the scope of an element or process instance, whose tenant counts then; else that of `tenant`.
+
+    Without a tenant it has the variables of the cluster alone.
+    """
+    key, business_id = None, None
+    if scope_key is not None:
+        for found in (await _of_tenants.execute(connection, "instance", tenants, scope_key)).rows:
+            tenant, key, business_id = found
+    of_cluster, of_tenant = (await connection.execute(_sql["variables"], (tenant or "",))).rows[0]
+    return ExpressionContext(of_cluster.encode(), of_tenant.encode(), key, business_id)
