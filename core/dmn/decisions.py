@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from vivero.core.bpmn.model import Problem
 from vivero.core.bpmn.reading.report import Report
 from vivero.core.bpmn.reading.xml import XmlLimits
+from vivero.core.dmn.compiling.effort import MOST_STEPS, Effort
 from vivero.core.dmn.compiling.graph import compile_graph
 from vivero.core.dmn.compiling.linking import Key, Linked, link
 from vivero.core.dmn.compiling.parts import Graph
@@ -84,25 +85,26 @@ def read_decisions(
     mode: str | None = None,
     limits: XmlLimits = LIMITS,
     steps: int = STEPS,
+    effort: int = MOST_STEPS,
 ) -> ReadDecisions:
     """Read files that belong together: what one imports is among the others. Never raises, whatever the bytes are.
 
     `mode`, one of `core.dmn.model.MODES`, overrides what the origin of each file suggests. `steps` is the budget of one
-    evaluation.
+    evaluation, and `effort` that of the compilation, as of `core.dmn.compiling.effort`.
     """
     linked, reports = _linked(files, mode, limits)
     feel = replace(limits.feel, steps=steps)
-    graph = None if linked is None else compile_graph(linked, reports, feel)
+    graph = None if linked is None else compile_graph(linked, reports, feel, Effort(effort))
     return ReadDecisions(None if graph is None else Decisions(graph, feel), *_found(reports))
 
 
 def check_decisions(
-    files: Mapping[str, bytes], mode: str | None = None, limits: XmlLimits = LIMITS
+    files: Mapping[str, bytes], mode: str | None = None, limits: XmlLimits = LIMITS, effort: int = MOST_STEPS
 ) -> CheckedDecisions:
     """Read files like `read_decisions` for their problems alone. It keeps no compiled text, and takes less memory."""
     linked, reports = _linked(files, mode, limits)
     if linked is not None:
-        compile_graph(linked, reports, limits.feel, keeps=False)
+        compile_graph(linked, reports, limits.feel, Effort(effort), keeps=False)
     return CheckedDecisions(linked, *_found(reports))
 
 

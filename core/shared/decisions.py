@@ -39,7 +39,7 @@ def evaluate(decision: DecisionVersion, variables: Mapping[str, Any], view: View
     """
     compiled = view.compiled(decision)
     if compiled is None:
-        failure = f"{expected(decision.decision_id)}this version of the program cannot read its file any more"
+        failure = f"{expected(decision.decision_id)}its file cannot be read any more, or not in time"
         unreadable = EvaluatedDecision(
             decision.key, decision.decision_id, decision.name, decision.version, "UNKNOWN", "null"
         )

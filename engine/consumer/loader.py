@@ -20,7 +20,7 @@ from vivero.core.state.state import Decoded, State
 from vivero.engine.consumer.log_reader import LogReader
 from vivero.engine.consumer.owner import Owner
 from vivero.engine.definitions.cache import Models, UnreadableResource
-from vivero.engine.definitions.decisions import Files, UnreadableDecisions
+from vivero.engine.definitions.decisions import COMPILE_S, Files, UnreadableDecisions
 from vivero.engine.supervision.beat import Beat
 from vivero.storage.cluster import routes
 from vivero.storage.log.log_batches import LogPage
@@ -120,7 +120,7 @@ class Loader:
             return
         connection = await self._log_reader.connection_free()
         try:
-            with self._beat.waiting(PARSE_S):
+            with self._beat.waiting(self._settings.call_timeout_s + COMPILE_S):
                 found = await self._definitions.decisions.find(decision.files, connection)
         except UnreadableDecisions as error:
             log.error("a deployed file can no longer be read", definition=key, problems=describe(error))

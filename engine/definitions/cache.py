@@ -22,8 +22,9 @@ from vivero.core.bpmn.model import Process
 from vivero.core.bpmn.parser import Parsed
 from vivero.core.dmn import read_decisions
 from vivero.engine.compute.models import ReadModel, UnreadableModel, read_here
+from vivero.engine.compute.problems import TooCostly
 from vivero.engine.counters.buckets import Buckets
-from vivero.engine.definitions.decisions import DecisionCache, Files, ReadDecisionFiles
+from vivero.engine.definitions.decisions import DecisionCache, Files, ReadDecisionFiles, UnreadableDecisions
 from vivero.engine.definitions.file_cache import CachedFile, FileCache
 from vivero.engine.definitions.single_flight import SingleFlight
 from vivero.storage.postgres.driver import Connection
@@ -110,9 +111,16 @@ class DefinitionCache:
             self._files[sha256] = CachedFile(models, parsed.memory)
 
     async def prepare_decisions(self, contents: Mapping[str, bytes]) -> None:
-        """Compile a file of decisions that is about to be deployed: see `DecisionCache.prepare`."""
+        """Compile a file of decisions that is about to be deployed: see `DecisionCache.prepare`.
+
+        Raises:
+            TooCostly: it takes too long here, although it was read before.
+        """
         if self._evaluates:
-            await self.decisions.prepare(contents)
+            try:
+                await self.decisions.prepare(contents)
+            except UnreadableDecisions as error:
+                raise TooCostly(str(error)) from error
 
     def resource_nowait(self, sha256: str) -> Models | None:
         """The models of a deployed file, if they are in the cache."""

@@ -19,6 +19,9 @@ from vivero.storage.state import definitions
 
 SMALL_BYTES = 16 * 1024
 """Files up to this size are compiled at once: that takes a few milliseconds. Others are compiled in a thread."""
+COMPILE_S = 60.0
+"""Patience for a thread that compiles. The effort of a file is limited, to about ten seconds of CPU time, of which
+other programs may leave little. A thread that takes longer is abandoned, and ends by that limit."""
 
 Files = tuple[str, ...]
 """The SHA-256 of a file of decisions, and of the files that it imports."""
@@ -27,7 +30,7 @@ ReadDecisionFiles = Callable[[Mapping[str, bytes]], ReadDecisions]
 
 
 class UnreadableDecisions(Exception):
-    """This version of the program can no longer read a deployed file of decisions."""
+    """This version of the program can no longer read a deployed file of decisions, or not in time."""
 
 
 class DecisionCache:
@@ -54,7 +57,7 @@ class DecisionCache:
         """The compiled decisions of a deployed file, read and compiled if need be.
 
         Raises:
-            UnreadableDecisions: the file can no longer be read.
+            UnreadableDecisions: the file can no longer be read, or takes more than `COMPILE_S`.
             StorageError: the files could not be read from the database.
         """
         found = self.find_nowait(files)
@@ -92,14 +95,16 @@ class DecisionCache:
         return loaded
 
     async def _load(self, files: Files, contents: Callable[[], Awaitable[Mapping[str, bytes]]]) -> Decisions:
-        named = await contents()
-        if sum(map(len, named.values())) <= SMALL_BYTES:
-            compiled = self._compile(named)
-        else:
-            compiled = await trio.to_thread.run_sync(self._compile, named)
-        self._files[files] = compiled
+        self._files[files] = compiled = await self._compiled(await contents())
         decisions: Decisions = compiled.content
         return decisions
+
+    async def _compiled(self, named: Mapping[str, bytes]) -> CachedFile:
+        if sum(map(len, named.values())) <= SMALL_BYTES:
+            return self._compile(named)
+        with trio.move_on_after(COMPILE_S):
+            return await trio.to_thread.run_sync(self._compile, named, abandon_on_cancel=True)
+        raise UnreadableDecisions(f"compiling its decisions takes more than {COMPILE_S:g} s")
 
     def _compile(self, contents: Mapping[str, bytes]) -> CachedFile:
         read = self._read(contents)

@@ -3,6 +3,7 @@
 import hashlib
 import random
 from contextlib import asynccontextmanager
+from threading import Event
 
 import pytest
 import trio
@@ -12,7 +13,9 @@ from tests.engine.consumer.serial_runs import beat
 from tests.eventually import eventually
 from vivero.core.bpmn.parser import Parsed, parse
 from vivero.core.dmn import ReadDecisions, read_decisions
+from vivero.engine.compute.problems import TooCostly
 from vivero.engine.definitions.cache import DefinitionCache, DefinitionSettings, UnreadableResource
+from vivero.engine.definitions.decisions import COMPILE_S
 from vivero.engine.definitions.single_flight import SingleFlight
 from vivero.engine.definitions.warm_up import WarmUp
 from vivero.storage.state import definitions
@@ -367,6 +370,28 @@ async def test_decisions_of_a_deployment_are_compiled_once_before_they_are_neede
         nursery.start_soon(cache.prepare_decisions, contents)
     assert counting.read == [tuple(contents)]
     assert cache.decisions.find_nowait(tuple(contents)).find("d") is not None
+
+
+async def test_a_compilation_that_takes_too_long_is_abandoned(autojump_clock):
+    """Its thread ends by itself, and the file can be compiled again."""
+    release, large = Event(), dict([decision_file("d", "1" + " + 1" * 4_500)])
+
+    def slow(contents):
+        assert release.wait(60)
+        return read_decisions(contents)
+
+    cache = DefinitionCache(None, read_decisions=slow)
+    began = trio.current_time()
+    try:
+        with pytest.raises(TooCostly, match="compiling its decisions takes more than 60 s"):
+            await cache.prepare_decisions(large)
+        assert trio.current_time() - began == COMPILE_S
+        assert cache.decisions.find_nowait(tuple(large)) is None
+    finally:
+        release.set()
+    autojump_clock.autojump_threshold = float("inf")
+    await cache.prepare_decisions(large)
+    assert cache.decisions.find_nowait(tuple(large)) is not None
 
 
 async def test_a_node_without_an_engine_compiles_no_decisions():

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from vivero.core.bpmn.reading.report import Report
+from vivero.core.dmn.compiling.effort import Effort, TooMuchEffort
 from vivero.core.dmn.compiling.linking import Key, Linked
 from vivero.core.dmn.compiling.logic import compile_function, compile_logic
 from vivero.core.dmn.compiling.names import names_of_parts, names_of_types
@@ -15,20 +16,28 @@ from vivero.core.dmn.compiling.services import service_function
 from vivero.core.dmn.compiling.tables import CompiledTable
 from vivero.core.dmn.compiling.types import Types, checked_by_camunda
 from vivero.core.dmn.model import Decision, ElementReference, InputData, Knowledge, Service, Table
+from vivero.core.feel.closures.fragments import known_names
 from vivero.core.feel.values import FeelLimits, Function
 
 
-def compile_graph(linked: Linked, reports: Mapping[str, Report], limits: FeelLimits, keeps: bool = True) -> Graph:
-    """Compile the files of a deployment. Texts that cannot be parsed are problems of the reports.
+def compile_graph(
+    linked: Linked, reports: Mapping[str, Report], limits: FeelLimits, effort: Effort, keeps: bool = True
+) -> Graph | None:
+    """Compile the files of a deployment; None if that takes too much `effort`. Texts that cannot be parsed are problems
+    of the reports, and so is the effort.
 
     Without `keeps` nothing that was compiled is kept: the graph cannot be evaluated, and the problems are the result.
     """
     graph = Graph(linked, {}, {}, {}, {})
     files = []
     for resource, file in linked.files.items():
-        types = Types(resource, linked, reports[resource], limits)
-        files.append(_File(resource, FileContext(file.mode, types, reports[resource], limits, keeps), graph))
-        files[-1].compile()
+        types = Types(resource, linked, reports[resource], limits, effort)
+        try:
+            files.append(_File(resource, FileContext(file.mode, types, reports[resource], limits, keeps), graph))
+            files[-1].compile()
+        except TooMuchEffort as error:
+            reports[resource].add_file_problem(str(error))
+            return None
     for each in files:
         each.connect_functions()
     return graph
@@ -41,7 +50,7 @@ class _File:
         self._resource, self._place, self._graph = resource, place, graph
         self._linked = graph.linked
         parts = names_of_parts(resource, self._linked) | names_of_types(resource, self._linked)
-        self._scope = TextScope(place, parts)
+        self._scope = TextScope(place, known_names(parts))
         self._visible: list[tuple[dict[str, Any], list[Source]]] = []
         """The variables that each function of the file sees, which get their values when all are compiled."""
 

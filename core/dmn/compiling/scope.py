@@ -15,8 +15,12 @@ from vivero.core.feel.closures.constants import TEST_STEPS, NotConstant, constan
 from vivero.core.feel.closures.fragments import Names, Test, compile_fragment, compile_test, known_names
 from vivero.core.feel.closures.scope import NO_TYPES, Closure
 from vivero.core.feel.errors import EvaluationError, LimitExceeded, ParseError
+from vivero.core.feel.grammar.lexer import KnownNames
 from vivero.core.feel.standard import DMN as DMN_FEEL
 from vivero.core.feel.values import FeelLimits, Run
+
+CONSTANT_STEPS = 10_000
+"""The steps of values that are evaluated when their file is read."""
 
 
 def null(run: Run) -> Any:
@@ -48,26 +52,29 @@ def _literal(value: Any) -> Closure:
 class FileContext:
     """The mode, dialect, types and limits that all scopes of a file share. `keeps`: compiled texts are kept."""
 
-    __slots__ = ("dialect", "is_camunda", "keeps", "limits", "report", "tests", "types")
+    __slots__ = ("dialect", "effort", "is_camunda", "keeps", "limits", "report", "tests", "types")
 
     def __init__(self, mode: str, types: Types, report: Report, limits: FeelLimits, keeps: bool = True) -> None:
         self.is_camunda = mode == CAMUNDA
         self.dialect = CAMUNDA_FEEL if self.is_camunda else DMN_FEEL
         self.types, self.report, self.limits, self.keeps = types, report, limits, keeps
+        self.effort = types.effort
         self.tests = NO_TYPES if self.is_camunda else types.tests
 
 
 class TextScope:
     """The names that texts of one place see. Scopes that see the same names share their compiled texts."""
 
-    __slots__ = ("_closures", "_has_constants", "_names", "_tests", "place")
+    __slots__ = ("_closures", "_has_constants", "_known", "_names", "_tests", "place")
 
-    def __init__(self, place: FileContext, names: Iterable[str]) -> None:
-        self.place = place
-        self._names = Names(known_names(names), place.tests)
+    def __init__(self, place: FileContext, known: frozenset[str]) -> None:
+        """`known`: as of `known_names`."""
+        self.place, self._known = place, known
+        place.effort.spend_on_names(known)
+        self._names = Names(KnownNames(known), place.tests)
         self._closures: dict[str, Closure] = {}
         self._tests: dict[str, Test] = {}
-        self._has_constants = constants.is_usable(self._names.known)
+        self._has_constants = constants.is_usable(known)
 
     @property
     def is_camunda(self) -> bool:
@@ -75,8 +82,8 @@ class TextScope:
 
     def with_names(self, names: Iterable[str]) -> TextScope:
         """This scope with more names."""
-        wanted = self._names.known | known_names(names)
-        return self if wanted == self._names.known else TextScope(self.place, wanted)
+        wanted = self._known | known_names(names)
+        return self if wanted == self._known else TextScope(self.place, wanted)
 
     def expression(self, text: Text | None) -> Closure:
         """The closure of an expression; a missing one is null."""
@@ -86,6 +93,21 @@ class TextScope:
             compiled = self._compiled(text)
             self._closures[text.text] = compiled if self.place.keeps else null
         return self._closures[text.text]
+
+    def constant(self, text: Text) -> Any:
+        """The value of an expression without variables; None if it fails. One that reaches a limit is a problem."""
+        place = self.place
+        run = Run({}, None, place.limits, CONSTANT_STEPS)
+        try:
+            value = self._compiled(text)(run)
+        except LimitExceeded as error:
+            message = f"{quote(text.text)} cannot be evaluated in {CONSTANT_STEPS} steps: it exceeds {error.limit}"
+            place.report.add_problem_at(text.id, text.line, message)
+            value = None
+        except EvaluationError:  # in Camunda's mode; in DMN's it is null
+            value = None
+        place.effort.spend(CONSTANT_STEPS - max(run.steps, 0))
+        return value
 
     def _compiled(self, text: Text) -> Closure:
         if self._has_constants:
@@ -116,6 +138,7 @@ class TextScope:
     def _attempt(self, text: Text, what: str, compile: Callable[..., Any]) -> Any:
         """The compiled text. One that cannot be parsed is a problem, and fails when it is evaluated."""
         place = self.place
+        place.effort.spend_on_text(text.text)
         try:
             return compile(text.text, self._names, place.dialect, place.limits)
         except ParseError as error:

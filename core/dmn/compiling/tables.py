@@ -208,6 +208,5 @@ def _priorities(output: OutputColumn, scope: TextScope) -> list[Any] | None:
     """The values of a column by priority, which is the order of its allowed values; None if it has none."""
     if output.values is None:
         return None
-    closure = scope.expression(Text(f"[{output.values.text}]", output.values.id, output.values.line))
-    value = closure(Run({}, None, scope.place.limits))
+    value = scope.constant(Text(f"[{output.values.text}]", output.values.id, output.values.line))
     return value if type(value) is list else None

@@ -7,6 +7,7 @@ from dataclasses import replace
 from typing import Any, TypeAlias
 
 from vivero.core.bpmn.reading.report import Report, quote
+from vivero.core.dmn.compiling.effort import Effort
 from vivero.core.dmn.compiling.linking import Linked
 from vivero.core.dmn.model import ItemDefinition, Text
 from vivero.core.feel.closures.fragments import compile_test
@@ -27,6 +28,8 @@ BUILT_IN: Mapping[str, str] = {
     "dayTimeDuration": "days and time duration",
 }
 """Name in a file → FEEL's name of the type."""
+MOST_NAMES = 64
+"""Types that a type may stand for, each of which is only another name of the next one."""
 ANYTHING = frozenset({"", "Any", "Null", "undefined"})
 
 
@@ -41,9 +44,14 @@ def _named(name: str) -> Check:
 class Types:
     """The types that a file may use: FEEL's, its own, and those of files that it imports under `import.name`."""
 
-    def __init__(self, resource: str, linked: Linked, report: Report, limits: FeelLimits) -> None:
+    def __init__(
+        self, resource: str, linked: Linked, report: Report, limits: FeelLimits, effort: Effort | None = None
+    ) -> None:
         self._report, self._limits = report, limits
+        self.effort = effort or Effort()
         self._checks: dict[tuple[str, bool], Check] = {}
+        self._missing: list[tuple[str, bool]] = []
+        """Checks that are asked for and not made yet."""
         self._items = {each.name: each for each in linked.files[resource].types}
         for imported, file in linked.imported(resource):
             self._add_imported(imported.name, file.types)
@@ -90,8 +98,16 @@ class Types:
         key = name, with_values
         if key not in self._checks:
             self._checks[key] = _anything  # for a type that is only itself
-            self._checks[key] = self._of_item(self._items[name], with_values)
+            self._missing.append(key)
+            if len(self._missing) == 1:
+                self._make_missing()
         return check
+
+    def _make_missing(self) -> None:
+        """Make the checks of a type and of those that it refers to, one after the other, however many these are."""
+        for name, with_values in self._missing:  # grows meanwhile
+            self._checks[name, with_values] = self._of_item(self._items[name], with_values)
+        self._missing.clear()
 
     def _of_item(self, item: ItemDefinition, with_values: bool) -> Check:
         check = self._base(item, with_values)
@@ -109,11 +125,16 @@ class Types:
         return _anything if self._is_endless(item) else self.check(item.type_ref, with_values)
 
     def _is_endless(self, item: ItemDefinition) -> bool:
-        """True for a name that only stands for itself, directly or through other names."""
+        """True for a name that only stands for itself, directly or through other names, and for one that stands for
+        too many others, which is a problem."""
         seen: list[str] = []
         found: ItemDefinition | None = item
         while found is not None and not (found.components or found.is_list or found.function):
             if found.name in seen:
+                return True
+            if len(seen) == MOST_NAMES:
+                text = f"the type {quote(item.name)} stands for more than {MOST_NAMES} others, one after the other"
+                self._report.add_file_problem(text)
                 return True
             seen.append(found.name)
             found = self._items.get(found.type_ref)
@@ -128,6 +149,7 @@ class Types:
 
     def values(self, allowed: Text) -> Check | None:
         """Whether a value passes unary tests; None if these cannot be read, which is a problem."""
+        self.effort.spend_on_text(allowed.text)
         try:
             test = compile_test(allowed.text, dialect=DMN, limits=self._limits)
         except ParseError as error:

@@ -13,28 +13,25 @@ from typing import Any, NamedTuple
 from vivero.core.feel.closures import CAMUNDA, compile_tree
 from vivero.core.feel.closures.scope import NO_TYPES, Closure, Dialect, TypeTest
 from vivero.core.feel.grammar import ast
-from vivero.core.feel.grammar.lexer import is_plain_name
+from vivero.core.feel.grammar.lexer import KnownNames, is_plain_name
 from vivero.core.feel.grammar.parser import parse_expression, parse_unary_tests, too_deep_to_parse
 from vivero.core.feel.values import DEFAULT_LIMITS, FeelLimits, Run
-
-_NAMES_WITH_SPACES = frozenset({""})
-"""Switches known names on without naming one."""
 
 
 class Names(NamedTuple):
     """The names and types that a text may use."""
 
-    known: frozenset[str] = _NAMES_WITH_SPACES
+    known: KnownNames
     """Names with spaces or signs."""
     types: Mapping[str, TypeTest] = NO_TYPES
 
 
-NO_NAMES = Names()
+NO_NAMES = Names(KnownNames(()))
 
 
 def known_names(names: Iterable[str]) -> frozenset[str]:
     """The names that a parser must know: all but plain ones."""
-    return _NAMES_WITH_SPACES.union(name for name in names if not is_plain_name(name))
+    return frozenset(name for name in names if not is_plain_name(name))
 
 
 class Test(NamedTuple):

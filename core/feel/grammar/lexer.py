@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
+from operator import itemgetter
 from typing import Any
 
 from vivero.core.feel.errors import ParseError
@@ -62,13 +63,15 @@ def _replace_escape(match: re.Match[str]) -> str:
 class KnownNames:
     """The names with spaces or signs that a text may contain, as a trie.
 
-    In a trie, the time to find the longest match does not depend on the number of names.
+    In a trie, the time to find the longest match does not depend on the number of names. Texts that may contain the
+    same names share a trie, to which each one adds its own.
     """
 
-    __slots__ = ("_root",)
+    __slots__ = ("_root", "_shared")
 
-    def __init__(self, names: Iterable[str]) -> None:
+    def __init__(self, names: Iterable[str], shared: KnownNames | None = None) -> None:
         self._root: dict[str, Any] = {}
+        self._shared = shared
         for name in names:
             self.add(name)
 
@@ -83,10 +86,17 @@ class KnownNames:
 
     @property
     def has_names(self) -> bool:
-        return bool(self._root)
+        return bool(self._root) or (self._shared is not None and self._shared.has_names)
 
     def longest_at(self, text: str, position: int) -> tuple[str, int] | None:
         """The longest complete name at `position`, and the position after it; None if there is none."""
+        own = self._longest_own(text, position) if self._root else None
+        shared = None if self._shared is None else self._shared.longest_at(text, position)
+        if own is None or shared is None:
+            return own or shared
+        return max(own, shared, key=itemgetter(1))
+
+    def _longest_own(self, text: str, position: int) -> tuple[str, int] | None:
         node, found = self._root, None
         while position < len(text):
             space = _SPACES.match(text, position)
@@ -105,9 +115,12 @@ class Lexer:
 
     __slots__ = ("_known", "end", "kind", "start", "text", "value")
 
-    def __init__(self, text: str, names: frozenset[str] = frozenset()) -> None:
+    def __init__(self, text: str, names: frozenset[str] | KnownNames = frozenset()) -> None:
         self.text = text
-        self._known = KnownNames(names) if names else None
+        if isinstance(names, KnownNames):
+            self._known: KnownNames | None = KnownNames((), names)
+        else:
+            self._known = KnownNames(names) if names else None
         self.kind = BAD
         self.value = ""
         self.start = self.end = 0

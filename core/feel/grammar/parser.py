@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from vivero.core.feel.errors import ParseError
 from vivero.core.feel.grammar import ast, calls, comparisons, control, literals, unary
+from vivero.core.feel.grammar.lexer import KnownNames
 from vivero.core.feel.grammar.reader import Grammar, Reader
 from vivero.core.feel.values import DEFAULT_LIMITS, FeelLimits
 
@@ -36,7 +37,9 @@ GRAMMAR = Grammar(
 )
 
 
-def parse_expression(text: str, names: frozenset[str] = frozenset(), limits: FeelLimits = DEFAULT_LIMITS) -> ast.Node:
+def parse_expression(
+    text: str, names: frozenset[str] | KnownNames = frozenset(), limits: FeelLimits = DEFAULT_LIMITS
+) -> ast.Node:
     """The tree of an expression. Raises ParseError."""
     reader = Reader(text, names, limits, GRAMMAR)
     node = reader.expression()
@@ -44,7 +47,9 @@ def parse_expression(text: str, names: frozenset[str] = frozenset(), limits: Fee
     return node
 
 
-def parse_unary_tests(text: str, names: frozenset[str] = frozenset(), limits: FeelLimits = DEFAULT_LIMITS) -> ast.Node:
+def parse_unary_tests(
+    text: str, names: frozenset[str] | KnownNames = frozenset(), limits: FeelLimits = DEFAULT_LIMITS
+) -> ast.Node:
     """The tree of unary tests, as in an input entry of a decision table. Raises ParseError."""
     reader = Reader(text, names, limits, GRAMMAR)
     node = unary.unary_tests(reader)

@@ -63,7 +63,9 @@ class Reader(Lexer):
 
     __slots__ = ("at_range_end", "depth", "grammar", "limits")
 
-    def __init__(self, text: str, names: frozenset[str], limits: FeelLimits, grammar: Grammar) -> None:
+    def __init__(
+        self, text: str, names: frozenset[str] | lexer.KnownNames, limits: FeelLimits, grammar: Grammar
+    ) -> None:
         if len(text) > limits.source_length:
             raise ParseError(
                 f"line 1, column 1: the text has {len(text)} characters and may have at most {limits.source_length}"
