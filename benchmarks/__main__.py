@@ -28,6 +28,7 @@ LARGE = (
         "partitions",
         "processes",
         "dry_runs",
+        "operations",
     ),
     *("decisions", "overload", "row_security", "console", "growth", "retention", "tracing", "metrics"),
 )

@@ -175,8 +175,8 @@ class MemoryEngine:
             state.values[need.key] = decode_large(need.key)
         elif need.kind is NeedKind.WORK:
             state.trees[need.key].loaded_work = None  # all parts are in memory
-        elif need.kind is NeedKind.SIGNAL:
-            state.signal_pages[need.key] = None
+        elif need.kind in (NeedKind.SIGNAL, NeedKind.SUSPENDED):
+            state.loaded_pages[need.key] = None
         elif need.kind not in _BY_KEY:
             raise NotLoaded(need)
 

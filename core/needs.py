@@ -62,6 +62,8 @@ class NeedKind(Enum):
     """An item of a paged loop that is in memory; key: (body, index)."""
     RESULTS = auto()
     """All results of a paged loop that is in memory; key: the body's."""
+    SUSPENDED = auto()
+    """The next page of suspended waits of a process instance with paged loops; key: (instance, the key before it)."""
     WHOLE = auto()
     """The inner instances of all paged loops below an instance, without their variables; key: the instance's."""
     VARIABLES = auto()

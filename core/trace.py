@@ -34,7 +34,14 @@ from vivero.core.records.messages import MessagePublished, SubscriptionOpened
 from vivero.core.records.migrations import InstanceMigrated
 from vivero.core.records.modifications import InstanceModified
 from vivero.core.records.signals import SignalBroadcast
-from vivero.core.records.suspensions import AWAIT_MESSAGE, RESCHEDULE, InstanceResumed, Items, WorkSuspended
+from vivero.core.records.suspensions import (
+    AWAIT_MESSAGE,
+    RESCHEDULE,
+    RESUME_WAITS,
+    InstanceResumed,
+    Items,
+    WorkSuspended,
+)
 from vivero.core.records.user_tasks import UserTaskCreated
 
 KEY_FIELDS = frozenset(
@@ -217,7 +224,7 @@ def _items(trace: Trace, items: Items) -> str:
 
 
 def _argument(trace: Trace, stage: str, argument: Any) -> Any:
-    return trace.name(argument) if stage in (RESCHEDULE, AWAIT_MESSAGE) else argument
+    return trace.name(argument) if stage in (RESUME_WAITS, RESCHEDULE, AWAIT_MESSAGE) else argument
 
 
 def _suspended(trace: Trace, event: WorkSuspended | InstanceResumed) -> str:

@@ -176,9 +176,16 @@ class View:
     def signal_page(self, name: str, after: int) -> int | None:
         """The last key of the loaded page of subscriptions that follows `after`; None for the last page."""
         try:
-            return self.state.signal_pages[self.tenant, name, after]
+            return self.state.loaded_pages[self.tenant, name, after]
         except KeyError:
             raise NotLoaded(Need(NeedKind.SIGNAL, (self.tenant, name, after))) from None
+
+    def suspended_page(self, instance: int, after: int) -> int | None:
+        """The last key of the loaded page of suspended waits that follows `after`; None for the last page."""
+        try:
+            return self.state.loaded_pages[instance, after]
+        except KeyError:
+            raise NotLoaded(Need(NeedKind.SUSPENDED, (instance, after))) from None
 
     # ---- catalogue
 

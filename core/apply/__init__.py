@@ -107,6 +107,8 @@ from vivero.core.records.messages import (
     StartReleased,
     SubscriptionClosed,
     SubscriptionOpened,
+    SubscriptionResumed,
+    SubscriptionSuspended,
     SubscriptionTriggered,
 )
 from vivero.core.records.migrations import ChannelSubscriptionMoved, InstanceMigrated
@@ -157,6 +159,8 @@ APPLY: dict[type[Event], Callable[[State, Any], Row]] = {
     TimerSuspended: timers.timer_suspended,
     SubscriptionOpened: subscriptions.subscription_opened,
     SubscriptionTriggered: subscriptions.subscription_triggered,
+    SubscriptionSuspended: subscriptions.subscription_suspended,
+    SubscriptionResumed: subscriptions.subscription_resumed,
     SubscriptionClosed: subscriptions.subscription_closed,
     MessageReceived: subscriptions.message_received,
     MessagePublished: message_channels.message_published,

@@ -6,6 +6,8 @@ from vivero.core.records.messages import (
     MessageReceived,
     SubscriptionClosed,
     SubscriptionOpened,
+    SubscriptionResumed,
+    SubscriptionSuspended,
     SubscriptionTriggered,
 )
 from vivero.core.state.instance_tree import SUBSCRIPTION_WEIGHT, Subscription
@@ -50,6 +52,21 @@ def subscription_triggered(state: State, event: SubscriptionTriggered) -> Subscr
     subscription.updated_at = state.now
     if subscription.interrupting:
         subscription.state = "CORRELATED"
+    return subscription
+
+
+def subscription_suspended(state: State, event: SubscriptionSuspended) -> Subscription:
+    return _set_suspended(state, event.key, to=True)
+
+
+def subscription_resumed(state: State, event: SubscriptionResumed) -> Subscription:
+    return _set_suspended(state, event.key, to=False)
+
+
+def _set_suspended(state: State, key: int, *, to: bool) -> Subscription:
+    subscription = state.subscriptions[key]
+    state.edit(subscription)
+    subscription.suspended = to
     return subscription
 
 

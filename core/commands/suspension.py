@@ -13,10 +13,9 @@ from vivero.core.commands.subjects import element_of
 from vivero.core.needs import Need, NeedKind, Needs
 from vivero.core.records.base import Command, WhileSuspended
 from vivero.core.records.effects import Effects, Reject, RejectionCode, Send
-from vivero.core.records.messages import RejectCorrelation, TriggerSubscription
+from vivero.core.records.messages import RejectCorrelation, SubscriptionSuspended, TriggerSubscription
 from vivero.core.records.suspensions import (
-    AWAIT_MESSAGE,
-    RESCHEDULE,
+    RESUME_WAITS,
     InstanceResumed,
     InstanceSuspended,
     ResumeInstance,
@@ -135,17 +134,25 @@ def _suspend_timer(command: TriggerTimer, element: Element, view: View) -> Effec
     timer = view.timer(command.key)
     if timer is not None and timer.state == "PENDING" and timer.due_at == command.due_at <= view.now:
         yield TimerSuspended(timer.key)
-        yield WorkSuspended(element.instance.key, ((element.key, RESCHEDULE, timer.key),))
+        yield from _resume_waits_later(element.instance)
 
 
 def _suspend_message(command: TriggerSubscription, element: Element, view: View) -> Effects:
     """A message goes back to its channel, which closes the subscription. A signal is lost."""
-    offer, item = command.offer, (element.key, AWAIT_MESSAGE, command.key)
-    if offer.message is None:
+    if command.offer.message is None:
         return
-    yield Send(RejectCorrelation(command.key, view.tenant, offer))
-    if item not in element.instance.suspended_work:
-        yield WorkSuspended(element.instance.key, (item,))
+    yield Send(RejectCorrelation(command.key, view.tenant, command.offer))
+    subscription = element.waits.subscriptions.get(command.key)
+    if subscription is not None and not subscription.suspended:
+        yield SubscriptionSuspended(command.key)
+        yield from _resume_waits_later(element.instance)
+
+
+def _resume_waits_later(instance: Instance) -> Effects:
+    """One item stands for all suspended waits of the instance, however many they are."""
+    item = instance.key, RESUME_WAITS, 0
+    if item not in instance.suspended_work:
+        yield WorkSuspended(instance.key, (item,))
 
 
 WAITING: dict[type[Command], Callable[[Any, Element, View], Effects]] = {

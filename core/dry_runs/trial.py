@@ -66,6 +66,8 @@ class Trial:
         state, need = self._processor.state, missing.need
         if need.kind is NeedKind.WORK:
             state.trees[need.key].loaded_work = None  # all of the tree is in memory
+        elif need.kind is NeedKind.SUSPENDED:
+            state.loaded_pages[need.key] = None
         elif need.kind is NeedKind.REGISTRATION:
             state.registrations.gone.add(need.key)
         elif need.kind is NeedKind.VALUE:

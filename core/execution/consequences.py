@@ -46,7 +46,7 @@ from vivero.core.records.jobs import (
 )
 from vivero.core.records.messages import ReleaseStart
 from vivero.core.records.migrations import InstanceMigrated
-from vivero.core.records.suspensions import AWAIT_MESSAGE, RESCHEDULE, InstanceResumed, Items
+from vivero.core.records.suspensions import AWAIT_MESSAGE, RESCHEDULE, RESUME_WAITS, InstanceResumed, Items
 from vivero.core.records.timers import (
     TimerCanceled,
     TimerFailed,
@@ -77,7 +77,7 @@ IN_SCOPES = {"arrive", "enter", "trigger"}
 """Stages that begin something in their element."""
 OF_ELEMENTS = {name for name, (state, *_) in STAGES.items() if state is not TERMINATING} | {
     *("check", "await again"),
-    *(RESCHEDULE, AWAIT_MESSAGE),
+    *(RESUME_WAITS, RESCHEDULE, AWAIT_MESSAGE),
 }
 """Stages of an element itself, but for those of its early end."""
 

@@ -44,13 +44,13 @@ from vivero.core.records.instances import (
     ScopeResumed,
     WorkDeferred,
 )
-from vivero.core.records.suspensions import AWAIT_MESSAGE, RESCHEDULE, WorkSuspended
+from vivero.core.records.suspensions import AWAIT_MESSAGE, RESCHEDULE, RESUME_WAITS, WorkSuspended
 from vivero.core.rules import QUANTUM_CHARACTERS, QUANTUM_STEPS
 from vivero.core.shared import deadlocks
 from vivero.core.shared.compensations import ROLL_BACK, roll_back
 from vivero.core.shared.deferred_work import is_deferred, is_idle
 from vivero.core.shared.flows import enter
-from vivero.core.shared.suspended_work import ONCE, await_message, is_stopped, reschedule
+from vivero.core.shared.suspended_work import ONCE, await_message, is_stopped, reschedule, resume_waits
 from vivero.core.state.instance_tree import (
     ACTIVATED,
     ACTIVATING,
@@ -158,6 +158,8 @@ class Worklist(Work):
             self._check(scope, argument)
         elif stage == "await again":
             self._await_again(scope, argument)
+        elif stage == RESUME_WAITS:
+            self.take(resume_waits(scope.instance, argument, self.view))
         elif stage == RESCHEDULE:
             self.take(reschedule(scope, argument, self.view))
         elif stage == AWAIT_MESSAGE:

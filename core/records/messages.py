@@ -260,6 +260,18 @@ class SubscriptionTriggered(Event, frozen=True):
     key: int
 
 
+class SubscriptionSuspended(Event, frozen=True):
+    """A message came while the process instance was suspended. The channel has closed the subscription since."""
+
+    key: int
+
+
+class SubscriptionResumed(Event, frozen=True):
+    """The suspended subscription awaits messages again."""
+
+    key: int
+
+
 class SubscriptionClosed(Event, frozen=True):
     key: int
 

@@ -42,8 +42,11 @@ Items = tuple[tuple[int, str, Any], ...]
 """Work items (element key, stage, argument)."""
 
 
+RESUME_WAITS = "resume waits"
+"""The stage of a suspended item: the suspended timers and subscriptions of an instance go on, page by page. The
+argument is the key before the page."""
 RESCHEDULE, AWAIT_MESSAGE = "reschedule", "await message"
-"""Stages of suspended items: a timer that was due is scheduled, and a subscription returns to its message channel."""
+"""Stages of items that older versions suspended: one timer or one subscription goes on."""
 
 
 class InstanceSuspended(Event, frozen=True):

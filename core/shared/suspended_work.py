@@ -2,11 +2,25 @@
 
 from __future__ import annotations
 
+import heapq
+from collections.abc import Iterator
+from operator import attrgetter
+
 from vivero.core.records.effects import Effects, Send
-from vivero.core.records.messages import OpenSubscription
-from vivero.core.records.suspensions import AWAIT_MESSAGE
+from vivero.core.records.instances import WorkDeferred
+from vivero.core.records.messages import OpenSubscription, SubscriptionResumed
+from vivero.core.records.suspensions import AWAIT_MESSAGE, RESUME_WAITS
 from vivero.core.records.timers import TimerCanceled, TimerMoved, TimerScheduled
-from vivero.core.state.instance_tree import SUSPENDED, TERMINATING, Element
+from vivero.core.state.instance_tree import (
+    NO_WAITS,
+    SUSPENDED,
+    TERMINATING,
+    Element,
+    Instance,
+    Subscription,
+    Timer,
+)
+from vivero.core.state.subtrees import of_instance
 from vivero.core.view import View
 
 ONCE = ("settle", "check", AWAIT_MESSAGE)
@@ -47,3 +61,44 @@ def await_message(element: Element, key: int, view: View) -> Effects:
     place = key, element.instance.tenant, waiting.name, waiting.correlation_key
     process_id = element.instance.process_id
     yield Send(OpenSubscription(*place, process_id, waiting.interrupting, waiting.business_id))
+
+
+WAITS_A_PAGE = 50
+"""Suspended timers and subscriptions that go on in one stage."""
+
+
+def resume_waits(instance: Instance, after: int, view: View) -> Effects:
+    """Let the suspended timers and subscriptions of the instance with keys above `after` go on: the first page of them.
+
+    Their rows say that they are suspended. No list of them is saved, since each batch would write all of it.
+
+    Raises:
+        NotLoaded: the page is not in memory. The tree has paged loops.
+    """
+    if instance.state is TERMINATING:
+        return
+    last = view.suspended_page(instance.key, after) if instance.tree.in_parts else None
+    found = [wait for wait in _suspended_waits(instance) if wait.key > after and (last is None or wait.key <= last)]
+    page = heapq.nsmallest(WAITS_A_PAGE, found, key=attrgetter("key"))
+    for wait in page:
+        yield from _go_on(wait, view)
+    reached = page[-1].key if len(page) < len(found) else last
+    if reached is not None:
+        yield WorkDeferred(instance.tree.key, ((instance.key, RESUME_WAITS, reached),))
+
+
+def _suspended_waits(instance: Instance) -> Iterator[Timer | Subscription]:
+    """Those in memory."""
+    for element in of_instance(instance):
+        if element.waits is not NO_WAITS:
+            yield from (timer for timer in element.waits.timers.values() if timer.state == SUSPENDED)
+            yield from (one for one in element.waits.subscriptions.values() if one.suspended)
+
+
+def _go_on(wait: Timer | Subscription, view: View) -> Effects:
+    if isinstance(wait, Timer):
+        assert wait.element is not None, "start timers have no instance"
+        yield from reschedule(wait.element, wait.key, view)
+    else:
+        yield SubscriptionResumed(wait.key)
+        yield from await_message(wait.element, wait.key, view)

@@ -205,7 +205,8 @@ def _count(state: State, snapshot: Snapshot, tree: InstanceTree) -> None:
 def add_channels(state: State, snapshot: Snapshot) -> None:
     """Add the message channels of a tree that is alone in its state: its subscriptions and its buffered messages."""
     for subscription in list(state.subscriptions.values()):
-        if subscription.correlation_key is not None and subscription.state == "CREATED":
+        waits = subscription.state == "CREATED" and not subscription.suspended
+        if waits and subscription.correlation_key is not None:
             channel = _channel(state, snapshot.tenant_id, subscription.correlation_key)
             process_id = subscription.element.instance.process_id
             channel.subscriptions[subscription.key] = ChannelSubscription(

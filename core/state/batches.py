@@ -27,7 +27,7 @@ def close(state: State) -> list[Retained]:
 
     Retained trees, parts and channels are not evicted before `committed`.
     """
-    state.signal_pages.clear()
+    state.loaded_pages.clear()
     state.held, state.rerouted = None, False
     if state.running_elsewhere:
         state.running_elsewhere.clear()

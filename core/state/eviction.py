@@ -153,6 +153,7 @@ def _evict_channel(state: State, channel: MessageChannel) -> None:
 
 def _remove(state: State, top: Element) -> None:
     """Remove an element and all below it from the tables of the state."""
+    state.loaded_pages.clear()  # some of their rows may be gone
     for element in descendants(top):
         del state.elements[element.key]
         state.paged.pop(element.key, None)

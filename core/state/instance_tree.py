@@ -486,6 +486,8 @@ class Subscription(Row):
     interrupting: bool
     correlation_key: str | None
     business_id: str | None = None
+    suspended: Annotated[bool, Column(usual=False, changes=True)] = False
+    """Whether its message channel has closed it, because a message came while the process instance was suspended."""
     ended_at: Annotated[int | None, Column(time=True, changes=True, loaded=False)] = None
 
     def place(self) -> Element:

@@ -87,8 +87,8 @@ class State:
         """Tombstones: trees and parts that ended in batches whose commits are under way. The tables may have them."""
         self.values: dict[str, Decoded] = {}
         """Very large variables of this batch that were decoded for it, by their text."""
-        self.signal_pages: dict[tuple[str, str, int], int | None] = {}
-        """Pages of subscriptions to a signal: (tenant, name, key before it) → last key; None for the last page."""
+        self.loaded_pages: dict[tuple[str, str, int] | tuple[int, int], int | None] = {}
+        """Pages of a signal (tenant, name, after) and of suspended waits (instance, after) → last key; None: the end."""
         self.running_elsewhere: dict[int, int] = {}
         """Numbers of instances that run in other partitions, by definition, as this batch has read them."""
         self.rerouted = False  # whether this batch ends, because it has released what was held

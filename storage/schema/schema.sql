@@ -1082,6 +1082,7 @@ CREATE TABLE subscriptions (
     state text NOT NULL,
     business_id text,
     tenant_id text NOT NULL,
+    suspended boolean DEFAULT false NOT NULL,
     CONSTRAINT subscriptions_kind_check CHECK (kind = ANY (ARRAY['MESSAGE'::text, 'SIGNAL'::text, 'CONDITION'::text])),
     CONSTRAINT subscriptions_pkey PRIMARY KEY (subscription_key),
     CONSTRAINT subscriptions_state_check CHECK (state = ANY (ARRAY['CREATED'::text, 'CORRELATED'::text, 'DELETED'::text])),
@@ -1092,6 +1093,7 @@ CREATE INDEX subscriptions_instance ON subscriptions USING btree (process_instan
 CREATE INDEX subscriptions_live ON subscriptions USING btree (part_key) WHERE ended_at IS NULL;
 CREATE INDEX subscriptions_open ON subscriptions USING btree (process_definition_key, process_instance_key) WHERE kind = 'MESSAGE'::text AND ended_at IS NULL;
 CREATE INDEX subscriptions_signal ON subscriptions USING btree (tenant_id, md5(name), subscription_key) WHERE kind = 'SIGNAL'::text AND ended_at IS NULL;
+CREATE INDEX subscriptions_suspended ON subscriptions USING btree (process_instance_key, subscription_key) WHERE suspended AND ended_at IS NULL;
 
 -- table tenant_partitions
 CREATE TABLE tenant_partitions (
@@ -1142,6 +1144,7 @@ CREATE INDEX timers_due ON timers USING btree (partition_id, due_at_ms, timer_ke
 CREATE INDEX timers_ended ON timers USING btree (ended_at) WHERE ended_at IS NOT NULL;
 CREATE INDEX timers_instance ON timers USING btree (process_instance_key, timer_key);
 CREATE INDEX timers_live ON timers USING btree (part_key) WHERE ended_at IS NULL AND part_key IS NOT NULL;
+CREATE INDEX timers_suspended ON timers USING btree (process_instance_key, timer_key) WHERE state = 'SUSPENDED'::text;
 CREATE UNIQUE INDEX timers_pending_target ON timers USING btree (element_instance_key, target_element_id) WHERE state = 'PENDING'::text AND element_instance_key IS NOT NULL;
 
 -- table unhashed_variables

@@ -8,6 +8,7 @@ never read again: while a batch is on its way, the state may be newer than the d
 from __future__ import annotations
 
 from collections.abc import Iterable, Set
+from itertools import takewhile
 from typing import Any, NamedTuple
 
 import trio
@@ -15,6 +16,7 @@ import trio
 from vivero.core.needs import Lease, Leases, Need, NeedKind
 from vivero.core.partitions.tenants import covers
 from vivero.core.rules import HELD_AT_ONCE
+from vivero.core.shared.suspended_work import WAITS_A_PAGE
 from vivero.core.state import loaded_waits
 from vivero.core.state.instance_tree import Element, Instance, LoopItem, Variable
 from vivero.core.state.state import State
@@ -82,6 +84,8 @@ async def fill(reader: Connection, state: State, needs: Iterable[Need]) -> Loade
         await _load_work(reader, state, plan.work)
     if plan.whole:
         await _load_whole(reader, state, plan.whole)
+    for page in {need.key for need in needs if need.kind is NeedKind.SUSPENDED}:
+        await _load_suspended(reader, state, *page)
     if plan.variables:
         await pages.variables(reader, state, plan.variables)
     if plan.items:
@@ -159,6 +163,17 @@ async def _load_whole(reader: Connection, state: State, instances: Set[int]) -> 
             await load_parts(reader, state, {key: parts[key] for key in page}, set(page))
         if state.parts.keys().isdisjoint(parts):
             break
+
+
+async def _load_suspended(reader: Connection, state: State, instance: int, after: int) -> None:
+    """Loads the parts with the next suspended waits of an instance. Those that a commit under way changes are there."""
+    rows = (await reader.execute(_sql["suspended_waits"], (instance, after, WAITS_A_PAGE))).rows
+    references = [Reference(Need(NeedKind.ELEMENT, key), key, root, part) for key, root, part in rows]
+    beyond = await row_bound.beyond(reader, state, references)
+    within = list(takewhile(lambda one: one.place not in beyond, references))
+    await load_parts(reader, state, lacking(state, [one.place for one in within]))
+    is_last = len(within) == len(rows) < WAITS_A_PAGE
+    state.loaded_pages[instance, after] = None if is_last else within[-1].key
 
 
 async def _references(reader: Connection, state: State, plan: LoadPlan) -> tuple[Rows, Leases]:

@@ -74,7 +74,7 @@ FROM timers WHERE part_key = ANY ($1::bigint[]) AND ended_at IS NULL ORDER BY ti
 -- name: subscriptions
 -- Open subscriptions only.
 SELECT subscription_key, element_instance_key, target_element_id, type, kind, name, state, to_epoch_ms(created_at),
-    to_epoch_ms(updated_at), interrupting, correlation_key, business_id
+    to_epoch_ms(updated_at), interrupting, correlation_key, business_id, suspended
 FROM subscriptions WHERE part_key = ANY ($1::bigint[]) AND ended_at IS NULL ORDER BY subscription_key;
 
 -- name: incidents
@@ -128,6 +128,15 @@ ORDER BY element_instance_key LIMIT $3;
 -- name: children_of
 -- All inner instances of loops, for an operation on a whole tree. The command has checked how many they are.
 SELECT element_instance_key, scope_key FROM element_instances WHERE scope_key = ANY ($1::bigint[]) AND ended_at IS NULL;
+
+-- name: suspended_waits
+-- A page of the suspended timers and subscriptions of an instance that was resumed, with their parts. Both have partial indexes.
+(SELECT timer_key, root_key, part_key FROM timers
+WHERE process_instance_key = $1 AND state = 'SUSPENDED' AND timer_key > $2 ORDER BY timer_key LIMIT $3)
+UNION ALL
+(SELECT subscription_key, root_key, part_key FROM subscriptions
+WHERE process_instance_key = $1 AND suspended AND ended_at IS NULL AND subscription_key > $2 ORDER BY subscription_key LIMIT $3)
+ORDER BY 1 LIMIT $3;
 
 -- name: paged_loop_items
 -- The rows with the items of inner instances that are about to begin, or have not taken theirs yet.

@@ -115,7 +115,7 @@ class _LoadPlan:
             self.bodies.add(need.key)
         elif need.kind is NeedKind.MESSAGE_ID and not _knows(state, need.key):
             self.ids.add(need.key)
-        elif need.kind is NeedKind.SIGNAL and need.key not in state.signal_pages:
+        elif need.kind is NeedKind.SIGNAL and need.key not in state.loaded_pages:
             self.signals.add(need.key)
         elif need.kind is NeedKind.STARTS and state.catalogue.starts is None:
             self.starts = True
@@ -278,7 +278,7 @@ def take_signals(state: State, pages: SignalPages, beyond: Set[tuple[int, int]])
             left_out.add(Need(NeedKind.SIGNAL, page))
         else:
             ends = len(loaded) == len(rows) < SUBSCRIPTIONS_PER_PAGE
-            state.signal_pages[page] = None if ends else loaded[-1][0]
+            state.loaded_pages[page] = None if ends else loaded[-1][0]
     return left_out
 
 

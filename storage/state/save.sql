@@ -441,19 +441,21 @@ SELECT pg_notify($2, x::text) FROM json_array_elements($1) AS x;
 -- name: new_subscriptions
 -- The subscriptions of elements, in their last state, also those that the batch opened and closed.
 INSERT INTO subscriptions (subscription_key, root_key, part_key, process_instance_key, element_instance_key,
-    process_definition_key, process_id, process_name, process_version, target_element_id, type, kind, name, correlation_key,
-    interrupting, state, business_id, tenant_id, created_at, updated_at, ended_at)
-SELECT x.key, x.root, coalesce(x.part, x.root), x.instance, x.element, x.definition, x.process_id, x.process_name, x.number,
-    x.target, x.type, x.kind, x.name, x.correlation_key, x.interrupting, x.state, x.business_id, x.tenant,
-    from_epoch_ms(x.created_at), from_epoch_ms(x.updated_at), from_epoch_ms(x.ended_at)
+    process_definition_key, process_id, tenant_id, process_name, process_version, target_element_id, type, kind, name, state,
+    created_at, updated_at, interrupting, correlation_key, business_id, suspended, ended_at)
+SELECT x.key, x.root, coalesce(x.part, x.root), x.instance, x.element, x.definition, x.process_id, x.tenant, x.process_name,
+    x.number, x.target, x.type, x.kind, x.name, x.state, from_epoch_ms(x.created_at), from_epoch_ms(x.updated_at),
+    x.interrupting, x.correlation_key, x.business_id, x.suspended, from_epoch_ms(x.ended_at)
 FROM json_to_recordset($1) AS x(key bigint, root bigint, part bigint, instance bigint, element bigint, definition bigint,
-    process_id text, process_name text, number int, target text, type text, kind text, name text, correlation_key text,
-    interrupting boolean, state text, business_id text, tenant text, created_at bigint, updated_at bigint, ended_at bigint);
+    process_id text, tenant text, process_name text, number int, target text, type text, kind text, name text, state text,
+    created_at bigint, updated_at bigint, interrupting boolean, correlation_key text, business_id text, suspended boolean,
+    ended_at bigint);
 
 -- name: subscriptions
 -- The columns that may change.
-UPDATE subscriptions t SET state = x.state, updated_at = from_epoch_ms(x.updated_at), ended_at = from_epoch_ms(x.ended_at)
-FROM json_to_recordset($1) AS x(key bigint, state text, updated_at bigint, ended_at bigint)
+UPDATE subscriptions t
+SET state = x.state, updated_at = from_epoch_ms(x.updated_at), suspended = x.suspended, ended_at = from_epoch_ms(x.ended_at)
+FROM json_to_recordset($1) AS x(key bigint, state text, updated_at bigint, suspended boolean, ended_at bigint)
 WHERE t.subscription_key = x.key;
 
 -- name: migrated_subscriptions

@@ -22,11 +22,13 @@ from vivero.core.records.effects import RejectionCode
 from vivero.core.records.instances import CreateInstance, InstanceCreated, ResolveIncident, SetVariables
 from vivero.core.records.jobs import CompleteJob, FailJob, ThrowJobError, UpdateJob, WithholdJob
 from vivero.core.records.messages import CorrelateMessage, PublishMessage
-from vivero.core.records.suspensions import ResumeInstance, SuspendInstance
+from vivero.core.records.suspensions import RESUME_WAITS, ResumeInstance, SuspendInstance
 from vivero.core.records.timers import FireTimer, MoveTimer, TriggerTimer
 from vivero.core.records.user_tasks import AssignUserTask, ClaimUserTask, CompleteUserTask, UpdateUserTask
+from vivero.core.shared.suspended_work import WAITS_A_PAGE
 from vivero.core.snapshots.codec import decode, encode
 from vivero.core.snapshots.writer import snapshot_of
+from vivero.core.state.instance_tree import SUSPENDED
 
 REFUSED = RejectionCode.INVALID_STATE
 WORK = model(start(), task("work"), end(), "start > work > end")
@@ -272,6 +274,46 @@ def test_a_condition_that_is_not_true_any_more_does_not_occur(engine):
     engine.set(key, x=1)
     resume(engine, key)
     assert engine.elements == ["p", "wait"]
+
+
+MANY = 2 * WAITS_A_PAGE + 1
+
+
+def test_many_timers_that_were_due_go_on_page_by_page(cut):
+    """One item stands for all of them: the rows say which ones they are."""
+    inner = sub("s", start("i"), catch("wait", timer("timeDuration", "PT1H")), end("e"), "i > wait > e")
+    cut.deploy(model(start(), loop(inner, f"=for i in 1..{MANY} return i"), end(), "start > s > end"))
+    key = cut.start()
+    suspend(cut, key)
+    cut.memory.now += 2 * HOUR
+    assert due(cut) == MANY
+    assert cut.state.elements[key].suspended_work == ((key, RESUME_WAITS, 0),)
+    resume(cut, key)
+    assert [one.state for one in cut.state.timers.values()] == ["PENDING"] * MANY
+    assert due(cut) == MANY
+    assert (cut.state_of(key), cut.state.weight) == ("COMPLETED", 0)
+
+
+@pytest.mark.parametrize("steps", range(1, 12, 2))
+def test_a_second_suspension_comes_while_timers_go_on(steps):
+    engine = Engine(LIMITS["quanta"])
+    inner = sub("s", start("i"), catch("wait", timer("timeDuration", "PT1H")), end("e"), "i > wait > e")
+    engine.deploy(model(start(), loop(inner, f"=for i in 1..{MANY} return i"), end(), "start > s > end"))
+    key = engine.start()
+    suspend(engine, key)
+    engine.memory.now += 2 * HOUR
+    assert due(engine) == MANY
+    on_the_way = deque([(ResumeInstance(key), "<default>", None)])
+    for _ in range(steps):
+        if on_the_way:
+            step(engine, on_the_way)
+    on_the_way.appendleft((SuspendInstance(key), "<default>", None))
+    drain(engine, on_the_way)
+    due(engine)
+    assert {one.state for one in engine.state.timers.values()} == {SUSPENDED}
+    resume(engine, key)
+    assert due(engine) == MANY
+    assert (engine.state_of(key), engine.state.weight) == ("COMPLETED", 0)
 
 
 # Messages and signals ---------------------------------------------------------------------------------------------

@@ -84,7 +84,7 @@ def test_who_waits_on_is_told_once_whatever_page_it_is_on(engine):
 def test_who_is_in_memory_behind_the_page_that_was_loaded_is_told_with_a_later_one(engine):
     """Between the last one that was loaded and one that happens to be here may be others."""
     keys = waiting_on(engine, 4)
-    engine.state.signal_pages["<default>", "alarm", 0] = keys[1]
+    engine.state.loaded_pages["<default>", "alarm", 0] = keys[1]
     broadcast(engine)
     assert triggered(engine) == [keys[:2], keys[2:]]
 
@@ -92,7 +92,7 @@ def test_who_is_in_memory_behind_the_page_that_was_loaded_is_told_with_a_later_o
 def test_a_page_of_those_who_wait_since_later_is_the_last(engine):
     """Else a signal would follow a loop for ever that waits again each time."""
     keys = waiting_on(engine, 2)
-    engine.state.signal_pages["<default>", "alarm", 0] = keys[-1] + 1_000
+    engine.state.loaded_pages["<default>", "alarm", 0] = keys[-1] + 1_000
     broadcast(engine)
     assert triggered(engine) == [keys]
     assert not [logged for logged in engine.memory.log if isinstance(logged.command, DeliverSignal)]

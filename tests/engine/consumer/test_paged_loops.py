@@ -38,8 +38,11 @@ from vivero.core.records.ad_hoc import ActivateAdHocElements, ElementToActivate
 from vivero.core.records.base import DEFAULT_TENANT
 from vivero.core.records.instances import ContinueWork, CreateInstance
 from vivero.core.records.jobs import CompleteJob, FailJob
-from vivero.core.records.timers import FireTimer
+from vivero.core.records.messages import PublishMessage
+from vivero.core.records.suspensions import ResumeInstance, SuspendInstance
+from vivero.core.records.timers import FireTimer, TriggerTimer
 from vivero.core.records.user_tasks import CompleteUserTask
+from vivero.core.shared import suspended_work
 from vivero.core.state import batches, eviction, loop_rows
 from vivero.core.state.instance_tree import LoopPages
 from vivero.core.state.state import State
@@ -347,6 +350,34 @@ async def test_what_waits_in_a_part_is_found(same_end, wait):
     while "deep" in serial.jobs:
         serial.complete("deep")
     serial.cancel(serial.key)
+    await same_end(serial)
+
+
+SOON = WAITS["timer"].replace("PT2H", "PT0S")
+
+
+@pytest.mark.parametrize("again", [False, True])
+@pytest.mark.parametrize("wait", ["timer", "message"])
+async def test_suspended_waits_go_on_page_by_page(same_end, monkeypatch, wait, again):
+    """`again`: a second suspension comes while the waits go on."""
+    monkeypatch.setattr(suspended_work, "WAITS_A_PAGE", 2)
+    monkeypatch.setattr(load, "WAITS_A_PAGE", 2)
+    event = SOON if wait == "timer" else WAITS[wait]
+    inner = sub("work", start("in"), event, task("deep"), "in > caught > deep", inputs=[("=item", "k")])
+    serial = begun(message_models.model(start(), loop(inner, item="item"), "start > work"), items=list("abcdefg"))
+    serial.accepted(SuspendInstance(serial.key))
+    due = [TriggerTimer(timer.key, timer.due_at) for timer in serial.state.timers.values()]
+    for one in [PublishMessage("hello", key) for key in "badgfe"] if wait == "message" else due[1:]:
+        serial.accepted(one)
+    assert not serial.jobs
+    serial.accepted(ResumeInstance(serial.key))
+    if again:
+        serial.accepted(SuspendInstance(serial.key))
+        serial.accepted(ResumeInstance(serial.key))
+    due = [TriggerTimer(timer.key, timer.due_at) for timer in serial.state.timers.values()]
+    for one in [PublishMessage("hello", key) for key in "gfedcba"] if wait == "message" else due:
+        serial.accepted(one)
+    assert serial.jobs == ["deep"] * 7
     await same_end(serial)
 
 

@@ -12,6 +12,7 @@ from vivero.core.needs import Need, NeedKind
 from vivero.core.records.base import DEFAULT_TENANT
 from vivero.core.records.jobs import CompleteJob
 from vivero.core.records.signals import BroadcastSignal
+from vivero.core.state import eviction
 from vivero.core.state.state import State
 from vivero.storage.log import command_log
 from vivero.storage.state import load, row_bound
@@ -72,7 +73,9 @@ async def test_a_page_of_a_signal_ends_where_the_bound_does(connection, at_most)
     loaded = await load.fill(connection, state, [Need(NeedKind.SIGNAL, PAGE)])
     assert loaded.left_out == set()
     assert sorted(state.subscriptions) == keys[:2]
-    assert state.signal_pages == {PAGE: keys[1]}
+    assert state.loaded_pages == {PAGE: keys[1]}
+    eviction.evict(state, 0)
+    assert state.loaded_pages == {}, "its rows are not in memory any more"
 
 
 async def test_a_page_behind_a_large_tree_waits(connection, at_most):
@@ -83,9 +86,9 @@ async def test_a_page_behind_a_large_tree_waits(connection, at_most):
     needs = [Need(NeedKind.INSTANCE, last), Need(NeedKind.SIGNAL, PAGE)]
     state = State(1)
     assert (await load.fill(connection, state, needs)).left_out == {needs[1]}
-    assert PAGE not in state.signal_pages
+    assert PAGE not in state.loaded_pages
     assert (await load.fill(connection, state, needs)).left_out == set()
-    assert state.signal_pages[PAGE] == min(serial.state.subscriptions)
+    assert state.loaded_pages[PAGE] == min(serial.state.subscriptions)
 
 
 @pytest.fixture
