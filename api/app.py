@@ -8,8 +8,8 @@ Each exception of a handler becomes a problem response: a `Problem`, an error of
 from __future__ import annotations
 
 from codecs import BOM_UTF8
-from collections.abc import Awaitable, Callable, Mapping, MutableMapping
-from contextlib import suppress
+from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping, MutableMapping
+from contextlib import aclosing, suppress
 from dataclasses import replace
 from functools import partial
 from time import perf_counter
@@ -158,7 +158,7 @@ async def _respond(
     declared = extensions.get(DECLARED_BYTES)
     if declared is None:  # another server
         declared = declared_bytes(scope["headers"])
-    body = await _read(receive, declared, route.max_body_bytes(services.settings))
+    body = b"" if route.streams else await _read(receive, declared, route.max_body_bytes(services.settings))
     query, redirected = without_mark(scope["query_string"])
     request = Request(
         method,
@@ -177,6 +177,7 @@ async def _respond(
         _tenants(services, caller),
         route.audited if _is_audited(services, route, caller, tool) else None,
         tool,
+        scope.get("scheme", "http"),
     )
     del body  # the request holds the only reference and may release it
     encoding = request.header(b"content-encoding")
@@ -301,15 +302,27 @@ async def send_response(response: Response, send: Send, more: tuple[Header, ...]
     """Send a response with `more` headers. If that fails, undo its effects."""
     headers = [*response.headers, *more]
     if response.status != 204:
-        headers.append((b"content-length", b"%d" % len(response.body)))
+        headers.append((b"content-length", b"%d" % (len(response.body) + response.more_bytes)))
     try:
         await send({"type": "http.response.start", "status": response.status, "headers": headers})
+        if response.rest is not None:
+            await _send_streaming(response.body, response.rest, send)
+            return
         await send({"type": "http.response.body", "body": response.body})
     except BaseException:
         if response.undelivered is not None:
             with trio.CancelScope(shield=True, deadline=trio.current_time() + UNDELIVERED_TIMEOUT_S):
                 await response.undelivered()
         raise
+
+
+async def _send_streaming(first: bytes, rest: AsyncGenerator[bytes], send: Send) -> None:
+    """Send a body whose rest is read meanwhile. An error leaves it incomplete, and the server closes the connection."""
+    async with aclosing(rest):
+        await send({"type": "http.response.body", "body": first, "more_body": True})
+        async for part in rest:
+            await send({"type": "http.response.body", "body": part, "more_body": True})
+    await send({"type": "http.response.body", "body": b""})
 
 
 def _not_encoded(encoding: str) -> Problem:

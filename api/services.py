@@ -20,6 +20,7 @@ from vivero.api.callers.caller import Caller
 from vivero.api.commands.evaluation_turns import EvaluationTurns
 from vivero.api.commands.inner_requests import InnerRequests
 from vivero.api.commands.reply_pool import ReplyPool
+from vivero.api.documents.links import LinkKeys
 from vivero.api.http.deadlines import Deadlines
 from vivero.api.http.metrics import Metrics, RequestFigures
 from vivero.api.http.request import Headers
@@ -32,6 +33,8 @@ from vivero.engine.appender.calls import Append, PendingCommand
 from vivero.engine.compute.pool import ComputePool
 from vivero.engine.connectors.secrets import UsedSecrets
 from vivero.engine.connectors.webhook_registry import WebhookRegistry
+from vivero.engine.documents.pace import Pace
+from vivero.engine.documents.settings import DocumentSettings
 from vivero.engine.dry_runs.dry_runs import DryRuns
 from vivero.engine.outcomes.replies import OutcomeRegistry, Replies, Reply
 from vivero.engine.outcomes.waiters import InstanceEnd
@@ -181,6 +184,16 @@ class FileServices:
 
 
 @dataclass(frozen=True, slots=True)
+class DocumentServices:
+    """Documents. One part is written at a time, and few are read: the connections of all reads serve them."""
+
+    settings: DocumentSettings = field(default_factory=DocumentSettings)
+    pace: Pace = field(default_factory=Pace)
+    links: LinkKeys = field(default_factory=lambda: LinkKeys(DocumentSettings().max_link_s))
+    reading: trio.CapacityLimiter = field(default_factory=lambda: trio.CapacityLimiter(2))
+
+
+@dataclass(frozen=True, slots=True)
 class ObservingServices:
     """The state and the figures of the program, and its controls. `node` is its name as the leader of partitions.
 
@@ -231,3 +244,4 @@ class Services:
     access: AccessServices = field(default_factory=AccessServices)
     inner: InnerRequests = field(default_factory=InnerRequests)
     """Requests of handlers to the application itself."""
+    documents: DocumentServices = field(default_factory=DocumentServices)

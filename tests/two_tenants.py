@@ -31,6 +31,7 @@ OFFSETS = {
     "auditLogKey": 14,
     "batchOperationKey": 15,
     "decisionEvaluationInstanceKey": 17,
+    "documentId": 21,
 }
 """Parameter of a path → the distance of its key from the key of the instance: of tests of tenants and of scopes."""
 
@@ -94,6 +95,7 @@ def fill(rows, key, tenant):
     place = {"process_instance_key": key, "tenant_id": tenant, "registered": "{}", "running": False}
     rows.put("compensations", compensation_key=key + 16, **registration, **place)
     decision_instance(rows, key + 17, **tree, tenant_id=tenant, decision_id=f"decision-of-{tenant}")
+    document(rows, key, tenant)
     counts = {"process_definition_key": key, "element_id": "task", "active": 1, "completed": 0, "canceled": 0}
     rows.put("element_counts", partition_id=1, **counts)
     rows.put("element_count_changes", partition_id=1, **counts)
@@ -103,6 +105,19 @@ def fill(rows, key, tenant):
     counts = {"tenant_id": tenant, "type": "work", "status": "COMPLETED", "worker": f"worker-of-{tenant}", "jobs": 1}
     rows.put("job_counts", partition_id=1, period="2026-11-18T11:05:00Z", last_at=NOW, **counts)
     rows.put("job_count_changes", partition_id=1, last_at="2026-11-18T10:00:00Z", **counts)
+
+
+def document(rows, key, tenant):
+    """A document whose id is a number, like the keys of the other rows."""
+    rows.execute(
+        "INSERT INTO document_contents (content_key, tenant_id, store_id, sha256, bytes) OVERRIDING SYSTEM VALUE"
+        " VALUES (%s, %s, 'postgres', %s, 1)",
+        [key, tenant, tenant],
+    )
+    rows.put("document_parts", content_key=key, first=0, content=tenant.encode())
+    names = {"content_type": "text/plain", "file_name": tenant, "custom_properties": "{}"}
+    place = {"document_id": str(key + OFFSETS["documentId"]), "store_id": "postgres", "tenant_id": tenant}
+    rows.put("documents", **place, content_key=key, created_at=NOW, **names)
 
 
 def decision_instance(rows, evaluation, number=1, **more):

@@ -77,6 +77,7 @@ _WATCHING = (
     | _of("COMPONENT", "ACCESS")
     | _of("BATCH", "READ")
     | _of("CLUSTER_VARIABLE", "READ")
+    | _of("DOCUMENT", "READ")
 )
 _RUNNING = (
     _of(
@@ -88,6 +89,7 @@ _RUNNING = (
     | _of("DECISION_DEFINITION", "CREATE_DECISION_INSTANCE", "DELETE_DECISION_INSTANCE")
     | _of("MESSAGE", "CREATE")
     | _of("BATCH", "CREATE", "UPDATE")
+    | _of("DOCUMENT", "CREATE", "DELETE")
 )
 
 BUILT_IN: Mapping[str, frozenset[Permission]] = {
@@ -97,7 +99,8 @@ BUILT_IN: Mapping[str, frozenset[Permission]] = {
     | _RUNNING
     | _of("RESOURCE", "CREATE", "DELETE_FORM", "DELETE_PROCESS", "DELETE_DRD", "DELETE_RESOURCE"),
     "worker": _of("PROCESS_DEFINITION", "READ_PROCESS_DEFINITION", "READ_PROCESS_INSTANCE", "UPDATE_PROCESS_INSTANCE")
-    | _of("MESSAGE", "CREATE"),
+    | _of("MESSAGE", "CREATE")
+    | _of("DOCUMENT", "CREATE", "READ"),
     "viewer": _WATCHING,
 }
 """Role → permissions, for all ids. The role `admin` may do everything."""
@@ -112,6 +115,7 @@ RESOURCES: Mapping[str, frozenset[str]] = {
         permission.action for permission in _WATCHING | _RUNNING if permission.resource == "DECISION_DEFINITION"
     ),
     "DECISION_REQUIREMENTS_DEFINITION": frozenset({"READ"}),
+    "DOCUMENT": frozenset({"CREATE", "READ", "DELETE"}),
     "EXPRESSION": frozenset({"EVALUATE"}),
     "GLOBAL_LISTENER": frozenset(f"{action}_TASK_LISTENER" for action in _CRUD),
     "GROUP": frozenset(_CRUD),
@@ -135,7 +139,6 @@ _WITHOUT_EFFECT: Mapping[str, frozenset[str]] = {
         f"CREATE_BATCH_OPERATION_{type}" for type in ("DELETE_DECISION_DEFINITION", "DELETE_PROCESS_DEFINITION")
     ),
     "DECISION_REQUIREMENTS_DEFINITION": frozenset({"UPDATE", "DELETE"}),
-    "DOCUMENT": frozenset({"CREATE", "READ", "DELETE"}),
     "EXPORTER": frozenset({"PAUSE"}),
     "SECRET": frozenset({"READ", "REVEAL"}),
 }

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Awaitable, Callable, Mapping, MutableMapping
+from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping, MutableMapping
 from typing import Any, TypeVar
 from urllib.parse import parse_qsl, quote
 
@@ -12,7 +12,8 @@ import trio
 from vivero.api.callers.audited import Audited
 from vivero.api.callers.caller import ANYBODY, Caller
 from vivero.api.callers.permissions import Allowed
-from vivero.api.http.problems import bad_request
+from vivero.api.http.problems import bad_request, too_large
+from vivero.api.http1.request import declared_bytes
 
 T = TypeVar("T")
 
@@ -44,7 +45,7 @@ class Request:
     __slots__ = (
         *("_first", "_owner", "_query", "_receive", "_send"),
         *("allowed", "audited", "body", "caller", "headers", "method", "note", "params", "path", "query_string"),
-        *("redirected", "target", "tenants", "tool"),
+        *("redirected", "scheme", "target", "tenants", "tool"),
     )
 
     def __init__(
@@ -65,6 +66,7 @@ class Request:
         tenants: frozenset[str] | None = None,
         audited: Audited | None = None,
         tool: str | None = None,
+        scheme: str = "http",
     ) -> None:
         """`allowed`: what the caller has the route's permission for; None for everything.
 
@@ -92,11 +94,17 @@ class Request:
         self.target = quote(path).encode() if target is None else target
         self.tenants = tenants
         self.tool = tool
+        self.scheme = scheme
 
     @property
     def owner(self) -> str:
         """The address that the request counts for where clients share a limit; "" if the server does not say."""
         return "" if self._owner is None else self._owner(self.headers)
+
+    @property
+    def host(self) -> str:
+        """The scheme and the host to which the client has sent the request: `http://localhost:8080`."""
+        return f"{self.scheme}://{self.header(b'host') or ''}"
 
     def key(self, name: str) -> int:
         """The path parameter `name`, which is a key. Raises Problem 400."""
@@ -159,6 +167,26 @@ class Request:
         if not found:
             raise ClientLeft
         return found[0]
+
+    async def chunks(self, limit: int) -> AsyncGenerator[bytes]:
+        """The body as it arrives, of a route that streams it. What was used is to be released (`release_body`).
+
+        Raises:
+            Problem: 413 for a body that is larger, before it is received if its declared length says so.
+            ClientLeft: the body ends too early.
+        """
+        if declared_bytes(self.headers) > limit:
+            raise too_large(limit)
+        size, more = 0, True
+        while more:
+            if self._receive is None or (message := await self._receive())["type"] != "http.request":
+                raise ClientLeft
+            part: bytes = message.get("body", b"")
+            size += len(part)
+            if size > limit:
+                raise too_large(limit)
+            yield part
+            more = message.get("more_body", False)
 
     async def release_body(self) -> None:
         """Tell the server that neither the body nor its decoded form is in use any more, so that it is not counted."""

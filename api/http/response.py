@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable
+from collections.abc import AsyncGenerator, Awaitable, Callable
 from datetime import UTC, datetime
 
 import msgspec
@@ -16,9 +16,12 @@ encode = msgspec.json.Encoder(decimal_format="number").encode
 
 
 class Response:
-    """A response. `undelivered` is called if sending it fails, to undo its effects."""
+    """A response. `undelivered` is called if sending it fails, to undo its effects.
 
-    __slots__ = ("body", "headers", "status", "undelivered")
+    `rest`: what follows `body`, of `more_bytes` bytes; it is read while it is sent. None: nothing.
+    """
+
+    __slots__ = ("body", "headers", "more_bytes", "rest", "status", "undelivered")
 
     def __init__(
         self,
@@ -26,11 +29,15 @@ class Response:
         body: bytes = b"",
         headers: tuple[Header, ...] = (),
         undelivered: Callable[[], Awaitable[None]] | None = None,
+        rest: AsyncGenerator[bytes] | None = None,
+        more_bytes: int = 0,
     ) -> None:
         self.status = status
         self.body = body
         self.headers = headers
         self.undelivered = undelivered
+        self.rest = rest
+        self.more_bytes = more_bytes
 
 
 def json_response(body: object, *headers: Header, status: int = 200) -> Response:

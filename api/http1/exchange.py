@@ -43,6 +43,7 @@ class Exchange:
         "_body_time_left_s",
         "_charged",
         "_chunked",
+        "_counted",
         "_done",
         "_head_sent",
         "_keep_alive",
@@ -63,7 +64,7 @@ class Exchange:
         self._body_taken = self._head_sent = self._done = self._refused = False
         self._body_time_left_s = state.settings.body_timeout_s
         self._slow_since: float | None = None
-        self._charged = 0
+        self._charged = self._counted = 0
         self._start: Message | None = None
         self._watch: trio.CancelScope | None = None
 
@@ -159,7 +160,7 @@ class Exchange:
         if wire.parser.error is not None and not request.complete:
             raise wire.parser.error
         if request.received > WHOLE_BODY_BYTES and not self._done:
-            await self._charge(request.received - self._charged)
+            await self._charge(request.received - self._counted)
         return True
 
     async def _receive_body(self) -> None:
@@ -177,6 +178,7 @@ class Exchange:
         if size and not await self.state.memory.take(self.wire, size, self.state.settings.memory_wait_s):
             raise Refusal(503, "The server has no memory for more bodies and answers; try again later")
         self._charged += size
+        self._counted += size
 
     async def _wait_disconnect(self) -> None:
         if self._done or self._refused or self.wire.gone:
@@ -215,7 +217,7 @@ class Exchange:
             self._start = message
 
     def _release_body(self) -> None:
-        """Stop counting the body, which the application has released."""
+        """Stop counting what the body has had so far, which the application has released."""
         self.state.memory.give_back(self.wire, min(self._charged, self.wire.held))
         self._charged = 0
 

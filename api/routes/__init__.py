@@ -1,8 +1,8 @@
 """The table of contents of the REST API: method and path → handler. Each resource has one module.
 
 Entry: `route`.
-Imports: core, storage, engine, access, activation, admission, callers, commands, computing, deployment, http,
-mcp, search.
+Imports: core, storage, engine, access, activation, admission, callers, commands, computing, deployment, documents,
+http, mcp, search.
 """
 
 from __future__ import annotations
@@ -83,6 +83,7 @@ from vivero.api.routes.cluster_routes import CLUSTER_ROUTES
 from vivero.api.routes.cluster_wide_routes import CLUSTER_WIDE_ROUTES
 from vivero.api.routes.decision_routes import DECISION_ROUTES
 from vivero.api.routes.directory import Entries
+from vivero.api.routes.document_routes import DOCUMENT_ROUTES
 from vivero.api.routes.route import Handler, Route, deployment_limit, of_key, variables_limit
 from vivero.api.routes.statistics_routes import STATISTICS_ROUTES
 from vivero.api.routes.task_routes import TASK_ROUTES
@@ -203,6 +204,7 @@ _REST = (
     of_key("GET", "/v2/resources/{resourceKey}/content", resources.content, READ_RESOURCE),
     of_key("GET", "/v2/resources/{resourceKey}/content/binary", resources.binary, READ_RESOURCE),
     of_key("GET", "/v2/forms/{formKey}", forms.get, READ_RESOURCE),
+    *DOCUMENT_ROUTES,
     # process definitions
     Route("POST", "/v2/process-definitions/search", process_definitions.search, READ_DEFINITION, scope=Scope.RESULTS),
     of_key("GET", "/v2/process-definitions/{processDefinitionKey}", process_definitions.get, READ_DEFINITION),

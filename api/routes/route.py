@@ -44,6 +44,8 @@ class Route:
     max_body_bytes: Callable[[ApiSettings], int] = plain_limit
     """The most bytes of a body. A larger one gets 413 before it is read, or while it arrives in chunks."""
     takes_json: bool = True
+    streams: bool = False
+    """Whether the handler reads the body as it arrives (`Request.chunks`), with a limit of its own."""
     is_new: bool = False
     """Whether its command creates work, and is refused while the engine has too much to do."""
     is_limited: bool = True

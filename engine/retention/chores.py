@@ -11,10 +11,10 @@ from collections.abc import Awaitable, Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 
 import structlog
-import trio
 
 from vivero.core.bpmn.elements.retention_limits import LONGEST_MS
 from vivero.engine.jobs import schedules
+from vivero.engine.jobs.chores import Work, chore
 from vivero.engine.jobs.definitions import CHORES, JobDefinition, JobRegistry, Runs
 from vivero.engine.jobs.execution import Connections, Execution
 from vivero.engine.jobs.settings import JobSettings
@@ -41,8 +41,6 @@ RUNS_AT_ONCE = 16
 VALUES_PAUSE_S = 0.05
 """The pause between two steps that hash the values of old variables."""
 
-Work = Callable[[Connection, Execution], Awaitable[bool]]
-"""Does a bounded part of a chore. True if there may be more."""
 Purge = Callable[[Connection, int, int], Awaitable[int]]
 """(connection, age in ms, limit): deletes up to `limit` rows that ended longer ago; their number."""
 
@@ -115,11 +113,11 @@ def _of_partitions(settings: ChoreSettings, connections: Connections) -> Iterato
     async def hash_values(connection: Connection, execution: Execution) -> bool:
         return await variable_values.hash_next(connection, _partition(execution), execution.epoch)
 
-    yield _chore("expired-messages", settings.expiry.every_s, connections, expire, settings.expiry.pause_s, True)
-    yield _chore("log-partitions", every_s, connections, make_log_partitions, by_partition=True)
-    yield _chore("element-counts", every_s, connections, add_up, by_partition=True)
-    yield _chore("log-cursor", every_s, connections, trim, by_partition=True)
-    yield _chore("variable-values", every_s, connections, hash_values, VALUES_PAUSE_S, by_partition=True)
+    yield chore("expired-messages", settings.expiry.every_s, connections, expire, settings.expiry.pause_s, True)
+    yield chore("log-partitions", every_s, connections, make_log_partitions, by_partition=True)
+    yield chore("element-counts", every_s, connections, add_up, by_partition=True)
+    yield chore("log-cursor", every_s, connections, trim, by_partition=True)
+    yield chore("variable-values", every_s, connections, hash_values, VALUES_PAUSE_S, by_partition=True)
     store = open_store(settings.retention)
     archive = None if store is None else Archive(store, connections)
     before, delete_orphans = (None, None) if archive is None else (archive.before_deletion, archive.delete_orphans)
@@ -132,13 +130,13 @@ def _of_database(settings: RetentionSettings, connections: Connections) -> Itera
     ended_ms, audit_ms = _ms(settings.ended_days), _ms(settings.audit_days)
     for name, purge in ENDED.items():
         work = purging(purge, ended_ms, settings.rows)
-        yield _chore(name, settings.every_s, connections, work, settings.pause_s)
+        yield chore(name, settings.every_s, connections, work, settings.pause_s)
     keys = purging(command_log.purge_keys, KEYS_MARGIN_MS, settings.rows)
-    yield _chore("idempotency-keys", settings.every_s, connections, keys, settings.pause_s)
+    yield chore("idempotency-keys", settings.every_s, connections, keys, settings.pause_s)
     records = purging(audit_log.purge, audit_ms, settings.rows)
-    yield _chore("audit-log", settings.every_s, connections, records, settings.pause_s)
+    yield chore("audit-log", settings.every_s, connections, records, settings.pause_s)
     failed = purging(job_executions.purge, _ms(settings.failed_jobs_days), settings.rows)
-    yield _chore("failed-executions", settings.every_s, connections, failed, settings.pause_s)
+    yield chore("failed-executions", settings.every_s, connections, failed, settings.pause_s)
 
 
 def purging(purge: Purge, age_ms: int | None, rows: int) -> Work:
@@ -151,23 +149,6 @@ def purging(purge: Purge, age_ms: int | None, rows: int) -> Work:
         return await purge(connection, age_ms + behind_ms, rows) == rows
 
     return work
-
-
-def _chore(
-    name: str, every_s: float, connections: Connections, work: Work, pause_s: float = 0, by_partition: bool = False
-) -> JobDefinition:
-    """A chore that runs every so often, and then goes on until nothing is left."""
-
-    async def run(execution: Execution) -> None:
-        while True:
-            async with connections() as connection:
-                more = await work(connection, execution)
-            if not more:
-                return
-            await trio.sleep(pause_s)
-
-    schedule = schedules.every(f"PT{every_s:g}S")
-    return JobDefinition(f"{CHORES}{name}", run, Runs.TRIO, schedule=schedule, by_partition=by_partition)
 
 
 def _partition(execution: Execution) -> int:

@@ -46,6 +46,9 @@ POLICIES: Mapping[str, str] = {
         ),
         _OWN,
     ),
+    **dict.fromkeys(("documents", "document_contents"), _OWN),
+    "document_parts": """(
+    SELECT true FROM document_contents c WHERE c.content_key = document_parts.content_key)""",
     **{table: _OF_DEFINITION.format(table=table) for table in _COUNTS},
     **{table: _OF_BODY.format(table=table) for table in ("loop_items", "paged_loop_items")},
     "cluster_variables": f"{_OWN} OR tenant_id = ''",

@@ -372,6 +372,62 @@ CREATE TABLE deployments (
     CONSTRAINT deployments_pkey PRIMARY KEY (deployment_key)
 );
 
+-- table document_contents
+CREATE TABLE document_contents (
+    content_key bigint GENERATED ALWAYS AS IDENTITY NOT NULL,
+    tenant_id text NOT NULL,
+    store_id text NOT NULL,
+    sha256 text,
+    bytes bigint DEFAULT 0 NOT NULL,
+    alive_at timestamp with time zone DEFAULT clock_timestamp() NOT NULL,
+    CONSTRAINT document_contents_pkey PRIMARY KEY (content_key)
+);
+CREATE INDEX document_contents_unused ON document_contents USING btree (alive_at) WHERE sha256 IS NULL;
+CREATE UNIQUE INDEX document_contents_sha256 ON document_contents USING btree (tenant_id, store_id, sha256) WHERE sha256 IS NOT NULL;
+
+-- table document_link_keys
+CREATE TABLE document_link_keys (
+    key_id bigint GENERATED ALWAYS AS IDENTITY NOT NULL,
+    secret bytea NOT NULL,
+    created_at timestamp with time zone DEFAULT clock_timestamp() NOT NULL,
+    CONSTRAINT document_link_keys_pkey PRIMARY KEY (key_id)
+);
+
+-- table document_parts
+CREATE TABLE document_parts (
+    content_key bigint NOT NULL,
+    first bigint NOT NULL,
+    content bytea STORAGE EXTERNAL NOT NULL,
+    CONSTRAINT document_parts_pkey PRIMARY KEY (content_key, first)
+);
+
+-- table document_usage
+CREATE TABLE document_usage (
+    tenant_id text NOT NULL,
+    bytes bigint DEFAULT 0 NOT NULL,
+    CONSTRAINT document_usage_pkey PRIMARY KEY (tenant_id)
+);
+
+-- table documents
+CREATE TABLE documents (
+    document_id text NOT NULL,
+    store_id text NOT NULL,
+    tenant_id text NOT NULL,
+    content_key bigint NOT NULL,
+    content_type text NOT NULL,
+    file_name text NOT NULL,
+    created_at timestamp with time zone NOT NULL,
+    expires_at timestamp with time zone,
+    process_definition_id text,
+    process_instance_key bigint,
+    custom_properties text NOT NULL,
+    CONSTRAINT documents_content_key_fkey FOREIGN KEY (content_key) REFERENCES document_contents(content_key),
+    CONSTRAINT documents_pkey PRIMARY KEY (document_id, store_id, tenant_id)
+);
+CREATE INDEX documents_content ON documents USING btree (content_key);
+CREATE INDEX documents_expiry ON documents USING btree (expires_at) WHERE expires_at IS NOT NULL;
+CREATE INDEX documents_instance ON documents USING btree (process_instance_key) WHERE process_instance_key IS NOT NULL;
+
 -- table element_count_changes
 CREATE TABLE element_count_changes (
     partition_id integer NOT NULL,
@@ -1477,6 +1533,30 @@ CREATE VIEW timers_view WITH (security_invoker=true) AS
     process_definition_key
    FROM timers;
 
+-- function add_document_part(upload bigint, at_byte bigint, size integer, part bytea, quota bigint)
+CREATE OR REPLACE FUNCTION add_document_part(upload bigint, at_byte bigint, size integer, part bytea, quota bigint)
+ RETURNS text
+ LANGUAGE plpgsql
+AS $function$
+DECLARE
+    tenant text;
+BEGIN
+    SELECT c.tenant_id INTO tenant FROM document_contents c
+    WHERE c.content_key = upload AND c.sha256 IS NULL AND c.bytes = at_byte AND c.alive_at > '-infinity' FOR UPDATE;
+    IF NOT FOUND THEN
+        RETURN 'GONE';
+    END IF;
+    UPDATE document_usage u SET bytes = u.bytes + size WHERE u.tenant_id = tenant AND (quota = 0 OR u.bytes + size <= quota);
+    IF NOT FOUND THEN
+        RETURN 'FULL';
+    END IF;
+    UPDATE document_contents c SET bytes = c.bytes + size, alive_at = clock_timestamp() WHERE c.content_key = upload;
+    IF part IS NOT NULL THEN
+        INSERT INTO document_parts (content_key, first, content) VALUES (upload, at_byte, part);
+    END IF;
+    RETURN 'STORED';
+END $function$;
+
 -- function append_commands(p integer, aid uuid, since bigint, cmds json, appender uuid, number bigint)
 CREATE OR REPLACE FUNCTION append_commands(p integer, aid uuid, since bigint, cmds json, appender uuid, number bigint)
  RETURNS TABLE(ord integer, pos bigint, replayed boolean, same_body boolean, behind bigint)
@@ -1607,6 +1687,31 @@ CREATE OR REPLACE FUNCTION clock_now()
  LANGUAGE sql
  STABLE
 AS $function$ SELECT coalesce(pinned_at, now() + shift) FROM clock $function$;
+
+-- function complete_document_content(upload bigint, sum text)
+CREATE OR REPLACE FUNCTION complete_document_content(upload bigint, sum text)
+ RETURNS bigint
+ LANGUAGE plpgsql
+AS $function$
+DECLARE
+    mine document_contents;
+    same bigint;
+BEGIN
+    PERFORM pg_advisory_xact_lock(4716, hashtext(sum));
+    SELECT * INTO mine FROM document_contents c
+    WHERE c.content_key = upload AND c.sha256 IS NULL AND c.alive_at > '-infinity' FOR UPDATE;
+    IF NOT FOUND THEN
+        RETURN NULL;
+    END IF;
+    SELECT c.content_key INTO same FROM document_contents c
+    WHERE c.tenant_id = mine.tenant_id AND c.store_id = mine.store_id AND c.sha256 = sum FOR UPDATE;
+    IF FOUND THEN
+        UPDATE document_contents c SET alive_at = '-infinity' WHERE c.content_key = upload;
+        RETURN same;
+    END IF;
+    UPDATE document_contents c SET sha256 = sum WHERE c.content_key = upload;
+    RETURN upload;
+END $function$;
 
 -- function database_identity()
 CREATE OR REPLACE FUNCTION database_identity()
@@ -1749,6 +1854,38 @@ BEGIN
             WHEN p.ended_at IS NULL THEN 'RUNNING'
             ELSE coalesce(held_by[array_position(held, asked.key)], 'RUNNING') END
         FROM unnest(roots) AS asked(key) LEFT JOIN process_instances p ON p.process_instance_key = asked.key;
+END $function$;
+
+-- function drop_document_parts(unused bigint, most integer, dead_s double precision)
+CREATE OR REPLACE FUNCTION drop_document_parts(unused bigint, most integer, dead_s double precision)
+ RETURNS boolean
+ LANGUAGE plpgsql
+AS $function$
+DECLARE
+    mine  document_contents;
+    freed bigint;
+    parts int;
+BEGIN
+    SELECT * INTO mine FROM document_contents c
+    WHERE c.content_key = unused AND c.sha256 IS NULL
+        AND c.alive_at < clock_timestamp() - make_interval(secs => dead_s)
+    FOR UPDATE SKIP LOCKED;
+    IF NOT FOUND THEN
+        RETURN false;
+    END IF;
+    WITH gone AS (
+        DELETE FROM document_parts p WHERE p.content_key = unused AND p.first = ANY (ARRAY(
+            SELECT l.first FROM document_parts l WHERE l.content_key = unused ORDER BY l.first DESC LIMIT most))
+        RETURNING octet_length(p.content) AS size)
+    SELECT coalesce(sum(size), 0), count(*) INTO freed, parts FROM gone;
+    IF parts < most THEN
+        freed := mine.bytes;
+        DELETE FROM document_contents c WHERE c.content_key = unused;
+    ELSE
+        UPDATE document_contents c SET bytes = c.bytes - freed, alive_at = '-infinity' WHERE c.content_key = unused;
+    END IF;
+    UPDATE document_usage u SET bytes = u.bytes - freed WHERE u.tenant_id = mine.tenant_id;
+    RETURN parts = most;
 END $function$;
 
 -- function drop_log_partitions(p integer, before timestamp with time zone)
@@ -2007,6 +2144,17 @@ CREATE OR REPLACE FUNCTION refuse_append(appender uuid, number bigint)
 AS $function$
 BEGIN
     RAISE EXCEPTION 'session % of appender % is over', number, appender USING ERRCODE = 'VV002';
+END $function$;
+
+-- function release_document_contents(keys bigint[])
+CREATE OR REPLACE FUNCTION release_document_contents(keys bigint[])
+ RETURNS void
+ LANGUAGE plpgsql
+AS $function$
+BEGIN
+    PERFORM FROM document_contents c WHERE c.content_key = ANY (keys) ORDER BY c.content_key FOR UPDATE;
+    UPDATE document_contents c SET sha256 = NULL, alive_at = '-infinity'
+    WHERE c.content_key = ANY (keys) AND NOT EXISTS (SELECT FROM documents d WHERE d.content_key = c.content_key);
 END $function$;
 
 -- function require_untaken(keys bigint[])

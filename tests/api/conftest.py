@@ -105,8 +105,8 @@ class Client:
         await self.app(scope, receive, send)
         if not sent:
             return None
-        start, content = sent
-        return Answer(start["status"], start["headers"], content["body"])
+        start, *contents = sent
+        return Answer(start["status"], start["headers"], b"".join(content["body"] for content in contents))
 
 
 async def nowhere():

@@ -58,6 +58,7 @@ CATALOGUE = "the catalogue: partition 1 writes it, all read it"
 ACCESS = "access: the API alone reads and writes it, and its name or sum is unique everywhere"
 CLUSTER = "the cluster: nodes, owners and routes, which every node asks for"
 SERVER = "about the server itself: each server has its own"
+FILES = "documents: the API alone reads and writes them, and their ids are unique in a tenant"
 JOBS_OF_PROGRAM = "background jobs: any node runs them; those of a partition name it in a column"
 
 GLOBAL = {
@@ -78,6 +79,9 @@ GLOBAL = {
     **dict.fromkeys(("partitions", "nodes", "slots", "tenant_partitions", "cluster", "clock"), CLUSTER),
     **dict.fromkeys(("schema_migrations", "since_recovery", "appenders"), SERVER),
     **dict.fromkeys(("job_executions", "job_dispatchers", "job_pauses", "paused_job_types"), JOBS_OF_PROGRAM),
+    **dict.fromkeys(
+        ("documents", "document_contents", "document_parts", "document_usage", "document_link_keys"), FILES
+    ),
     "idempotency_keys": "a repeated request may come to another partition than the first one",
     "batch_operations": "one batch operation changes instances of all partitions; partition 1 owns it",
     "batch_operation_items": "the partition of each instance counts its items in its own batches",
@@ -118,6 +122,7 @@ SEARCHED_BY_VALUE = {
     *("idempotency_keys", "batch_operations", "batch_operation_items", "job_executions"),
     *("job_counts", "job_count_changes"),
 }
+DOCUMENTS = "files: whoever erases a person deletes the documents to which the person's variables refer"
 LIVE = "what waits: messages expire by a command, the rest counts as in use until nothing waits any more"
 OPERATORS = "what operators and the authors of models name, or their accounts"
 STATISTICS = "sums by names of the model"
@@ -139,13 +144,14 @@ NOT_ERASED = {
         ),
         OPERATORS,
     ),
+    **dict.fromkeys(("documents", "document_contents", "document_parts", "document_usage"), DOCUMENTS),
     "audit_log": "who changed what, as the law asks for: no variables, bodies, or values of an erasure",
     **dict.fromkeys(("element_counts", "element_count_changes", "element_durations"), STATISTICS),
     **dict.fromkeys(
         (
             *("partitions", "nodes", "cluster", "clock", "schema_migrations", "since_recovery", "appenders"),
             *("job_dispatchers", "job_pauses", "paused_job_types", "event_consumers", "deleted_trees"),
-            *("retention_clocks", "archive_files", "archive_erasures"),
+            *("retention_clocks", "archive_files", "archive_erasures", "document_link_keys"),
         ),
         PROGRAM,
     ),

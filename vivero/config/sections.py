@@ -38,6 +38,7 @@ from vivero.engine.connectors.outbox_settings import OutboxSettings
 from vivero.engine.connectors.settings import SECRET_PREFIX, ConnectorSettings
 from vivero.engine.consumer.settings import ConsumerSettings
 from vivero.engine.definitions.cache import DefinitionSettings
+from vivero.engine.documents.settings import DocumentSettings
 from vivero.engine.jobs.settings import JobSettings
 from vivero.engine.jobs.type_settings import JobTypeSettings
 from vivero.engine.log_levels import LEVELS as LOG_LEVELS
@@ -141,6 +142,7 @@ class Config:
     maintenance: MaintenanceSettings = field(default_factory=MaintenanceSettings)
     feel: FeelSettings = field(default_factory=FeelSettings)
     retention: RetentionSettings = field(default_factory=RetentionSettings)
+    documents: DocumentSettings = field(default_factory=DocumentSettings)
     batch_operations: BatchOperationSettings = field(default_factory=BatchOperationSettings)
     jobs: JobSettings = field(default_factory=JobSettings)
     user_tasks: UserTaskSettings = field(default_factory=UserTaskSettings)

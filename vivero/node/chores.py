@@ -8,6 +8,8 @@ from contextlib import asynccontextmanager
 from vivero.config import budget
 from vivero.config.roles import Role
 from vivero.config.sections import Config
+from vivero.engine.documents import chores as document_chores
+from vivero.engine.documents.settings import LINK_KEY_S
 from vivero.engine.jobs import execution
 from vivero.engine.jobs.definitions import JobDefinition, JobRegistry
 from vivero.engine.jobs.dispatcher import JobDispatcher
@@ -38,9 +40,12 @@ async def no_connections() -> AsyncGenerator[Connection]:
 def registries(config: Config, connections: execution.Connections) -> dict[Role, JobRegistry]:
     """The chores by the role of the nodes that do them."""
     settings = ChoreSettings(config.expiry, config.maintenance, config.retention)
+    of_database = chores.of_database(settings, connections).definitions.values()
+    keys_s = config.documents.max_link_s + LINK_KEY_S
+    of_documents = document_chores.chores(config.retention, keys_s, connections)
     return {
         Role.ENGINE: chores.of_partitions(settings, connections),
-        Role.JOBS: chores.of_database(settings, connections),
+        Role.JOBS: JobRegistry.of((*of_database, *of_documents)),
     }
 
 

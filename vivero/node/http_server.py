@@ -18,11 +18,13 @@ from vivero.api.activation.long_polls import LongPolls
 from vivero.api.admission.command_routing import CommandRouting
 from vivero.api.admission.redirects import Redirects
 from vivero.api.admission.waits import Waits
+from vivero.api.documents.links import LinkKeys
 from vivero.api.http.request_ids import RequestIds, identified
 from vivero.api.http.shared_budget import SharedBudget
 from vivero.api.services import (
     AccessServices,
     CommandServices,
+    DocumentServices,
     FileServices,
     JobServices,
     ObservingServices,
@@ -96,6 +98,7 @@ class HttpServer(NodePart):
         )
         self.hub = Hub(min(config.web.max_streams, config.http.max_connections // 4), config.web.max_streams_per_client)
         access = _access(config, pools.reads)
+        self._documents = DocumentServices(config.documents, links=LinkKeys(config.documents.max_link_s))
         self.access: Authenticator | None = access[0]
         self._keys: Keys | None = access[1]
 
@@ -187,6 +190,7 @@ class HttpServer(NodePart):
                 config.audit,
                 bool(config.auth.oidc_client_id),
             ),
+            documents=self._documents,
         )
 
     def _status(self) -> Mapping[str, Any]:

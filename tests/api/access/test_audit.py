@@ -236,6 +236,7 @@ def test_only_the_work_of_people_clients_and_workers_is_not_always_recorded():
     assert {(each.entity, each.operation) for each, weight in found.items() if weight is Weight.BY_PEOPLE} == {
         *[("PROCESS_INSTANCE", "CREATE"), ("PROCESS_INSTANCE", "UPDATE"), ("VARIABLE", "UPDATE")],
         ("DECISION", "EVALUATE"),
+        *[("RESOURCE", operation) for operation in ("CREATE", "UPDATE", "DELETE")],  # documents
         *[("USER_TASK", operation) for operation in ("ASSIGN", "UNASSIGN", "UPDATE", "COMPLETE")],
     }
     always = [each for each, weight in found.items() if weight is Weight.ALWAYS]

@@ -74,6 +74,12 @@ dov  GET    /v2/resources/{resourceKey}
 dov  GET    /v2/resources/{resourceKey}/content
 dov  GET    /v2/resources/{resourceKey}/content/binary
 dov  GET    /v2/forms/{formKey}
+dow  POST   /v2/documents
+dow  POST   /v2/documents/batch
+dovw GET    /v2/documents/{documentId}
+do   DELETE /v2/documents/{documentId}
+dovw POST   /v2/documents/{documentId}/links
+*    GET    /v2/document-links/{link}
 dovw POST   /v2/process-definitions/search
 dovw GET    /v2/process-definitions/{processDefinitionKey}
 dovw GET    /v2/process-definitions/{processDefinitionKey}/xml
@@ -387,15 +393,20 @@ OTHER_TENANT = {
         "POST /v2/decision-instances/{decisionEvaluationKey}/deletion",
         "POST /v2/erasures",
     },
+    "own tests of documents": {
+        *("POST /v2/documents", "POST /v2/documents/batch", "DELETE /v2/documents/{documentId}"),
+        "POST /v2/documents/{documentId}/links",
+    },
 }
 """How routes answer callers of another tenant. The tests of that name are in the modules of the routes' lists."""
 WITHOUT_TENANTS = re.compile(
     r"\w+ (/live|/startup|/ready|/metrics|/cluster/|/background-job|/webhooks|/inbound/|/outbox/|/chaos/"
     r"|/v2/(topology|status|license|authentication|setup|system/configuration|clock|authorizations)\b"
-    r"|/v2/(global-task-listeners|cluster-variables/global)\b"
+    r"|/v2/(global-task-listeners|cluster-variables/global|document-links)\b"
     r"|/v2/(users|groups|roles|tenants|mapping-rules|tokens)\b)"
 )
-"""Nodes, background jobs, the paths of webhooks, the clock and the directory belong to no tenant."""
+"""Nodes, background jobs, the paths of webhooks, the clock and the directory belong to no tenant. A link to a document
+is for everybody."""
 
 
 @pytest.mark.parametrize("route", sorted(named(ROUTES)))

@@ -40,6 +40,7 @@ OF_NO_TENANT = {entries.path for entries in directory.KINDS} | {
     "background-job-consumers",
     "outbox",
     "tokens",
+    "document-links",
 }
 ENDINGS = ("/search", "/statistics/element-instances")
 READING = [

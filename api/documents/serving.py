@@ -1,0 +1,95 @@
+"""Downloads: a document as a file that no browser shows by itself, whole or a range of it (RFC 9110, section 14)."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import AsyncGenerator
+from functools import partial
+from urllib.parse import quote
+
+from vivero.api.http.problems import Problem
+from vivero.api.http.request import Request
+from vivero.api.http.response import Header, Response
+from vivero.api.reading import read_of
+from vivero.api.services import Services
+from vivero.storage.access.tenants import Tenants
+from vivero.storage.documents import contents
+from vivero.storage.documents.documents import Document
+from vivero.storage.postgres.driver import Connection
+
+SAFE: tuple[Header, ...] = (
+    (b"x-content-type-options", b"nosniff"),
+    (b"content-security-policy", b"default-src 'none'; sandbox"),
+    (b"cross-origin-resource-policy", b"same-origin"),
+)
+"""Whoever uploads a page must not have it run with the session of whoever opens it."""
+
+_RANGE = re.compile(r"bytes=(\d{0,18})-(\d{0,18})", re.ASCII)
+_NOT_PLAIN = re.compile(r"[^A-Za-z0-9 ._()+-]")
+
+
+class DocumentLost(Exception):
+    """A part of a document is gone: somebody deleted it during the download."""
+
+
+async def serve(request: Request, services: Services, document: Document, tenants: Tenants) -> Response:
+    """The document, or the range of it that the request asks for. Raises Problem 416."""
+    begin, end = _range(request, document)
+    tag = f'"{document.sha256}"'.encode()
+    headers = [
+        (b"content-type", document.content_type.encode()),
+        (b"content-disposition", disposition(document.file_name).encode()),
+        (b"accept-ranges", b"bytes"),
+        (b"etag", tag),
+        *SAFE,
+    ]
+    status = 200
+    if (begin, end) != (0, document.size):
+        status = 206
+        headers.append((b"content-range", b"bytes %d-%d/%d" % (begin, end - 1, document.size)))
+    if request.method == "HEAD" or begin == end:
+        return Response(status, headers=tuple(headers), more_bytes=end - begin)
+    parts = _parts(services, document.content_key, begin, end, tenants)
+    first = await anext(parts)  # before the head: what fails by now has a status
+    return Response(status, first, tuple(headers), rest=parts, more_bytes=end - begin - len(first))
+
+
+def disposition(file_name: str) -> str:
+    """The header of a download, with the name in ASCII for old clients (RFC 6266)."""
+    plain = _NOT_PLAIN.sub("_", file_name)
+    return f"attachment; filename=\"{plain}\"; filename*=UTF-8''{quote(file_name, safe='')}"
+
+
+def _range(request: Request, document: Document) -> tuple[int, int]:
+    """The first offset to send and the one after the last. Several ranges count as none, as they may."""
+    size, asked = document.size, request.header(b"range")
+    found = None if asked is None else _RANGE.fullmatch(asked.strip())
+    condition = request.header(b"if-range")
+    if found is None or found[0] == "bytes=-" or condition not in (None, f'"{document.sha256}"'):
+        return 0, size
+    first, last = found[1], found[2]
+    begin = int(first) if first else max(0, size - int(last))
+    end = min(size, int(last) + 1) if first and last else size
+    if begin < end:
+        return begin, end
+    if first and last and int(last) < int(first):
+        return 0, size
+    detail = f"The document has {size} bytes: the range '{asked}' is not in it"
+    raise Problem(416, "Range Not Satisfiable", detail, (b"content-range", b"bytes */%d" % size))
+
+
+async def _parts(services: Services, key: int, begin: int, end: int, tenants: Tenants) -> AsyncGenerator[bytes]:
+    """The bytes from `begin` to before `end`. No connection is held while a client reads. Raises DocumentLost."""
+    while begin < end:
+        async with services.documents.reading:
+            found = await read_of(services, tenants, partial(_part, key, begin))
+        first, content = found or (begin, b"")
+        data = content[begin - first : end - first]
+        if not data:
+            raise DocumentLost(f"the document ends at byte {begin}, and not at {end}")
+        begin += len(data)
+        yield data
+
+
+async def _part(key: int, offset: int, connection: Connection, tenants: Tenants) -> tuple[int, bytes] | None:
+    return await contents.part(connection, key, offset, tenants)

@@ -1,0 +1,39 @@
+-- name: add
+-- Nothing if the tenant has a document with this id in this store. Its own time is the engine's, like that of its expiry.
+INSERT INTO documents (document_id, store_id, tenant_id, content_key, content_type, file_name, created_at, expires_at,
+    process_definition_id, process_instance_key, custom_properties)
+VALUES ($1, $2, $3, $4, $5, $6, clock_now(),
+    coalesce(from_epoch_ms($7), clock_now() + $8::bigint * interval '1 millisecond'), $9, $10, $11)
+ON CONFLICT DO NOTHING
+RETURNING expires_at;
+
+-- name: exists
+-- An early answer for a client that would upload in vain. An expired document counts until it is deleted.
+SELECT FROM documents WHERE document_id = $1 AND store_id = $2 AND tenant_id = $3;
+
+-- name: find
+-- Expired documents are gone at once, whenever they are deleted. Two rows are enough to know that an id is ambiguous. A link ($4)
+-- has an end in real time, which the database alone judges.
+SELECT d.document_id, d.store_id, d.tenant_id, d.content_key, c.sha256, c.bytes, d.content_type, d.file_name, d.expires_at,
+    d.process_definition_id, d.process_instance_key, d.custom_properties
+FROM documents d JOIN document_contents c USING (content_key)
+WHERE d.document_id = $1 AND (d.store_id = $2 OR $2 IS NULL) AND (d.tenant_id = $3 OR $3 IS NULL)
+    AND (d.expires_at IS NULL OR d.expires_at > clock_now())
+    AND ($4::bigint IS NULL OR from_epoch_ms($4::bigint) > clock_timestamp())
+    -- only tenants: AND d.tenant_id = ANY ($5::text[])
+LIMIT 2;
+
+-- name: delete
+-- The content that it had, which the next statement of the transaction may let go.
+DELETE FROM documents WHERE document_id = $1 AND store_id = $2 AND tenant_id = $3 AND content_key = $4 RETURNING content_key;
+
+-- name: release
+-- A content goes with its last document.
+SELECT release_document_contents($1);
+
+-- name: expire
+-- By the index on their time, the oldest first. What somebody else deletes is left to them.
+DELETE FROM documents WHERE (document_id, store_id, tenant_id) IN (
+    SELECT document_id, store_id, tenant_id FROM documents WHERE expires_at <= clock_now()
+    ORDER BY expires_at LIMIT $1 FOR UPDATE SKIP LOCKED)
+RETURNING content_key;
