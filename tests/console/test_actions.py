@@ -277,6 +277,10 @@ def test_an_instance_is_suspended_and_resumed(console, api, stuck):
     ).to_be_visible()
     console.go("/")
     expect(console.page.get_by_role("link", name="1 Suspended instances")).to_be_visible()
+    console.go("/incidents")
+    expect(console.page.get_by_role("listitem").filter(has_text=key).last).to_have_text(re.compile("Suspended$"))
+    console.go("/jobs?state=failed")
+    expect(console.page.get_by_role("row").filter(has_text=key)).to_contain_text("Suspended")
     console.go(f"/instances/{key}")
     console.page.get_by_role("button", name="Resume …").click()
     dialog.get_by_role("button", name="Preview").click()
@@ -284,6 +288,33 @@ def test_an_instance_is_suspended_and_resumed(console, api, stuck):
     dialog.get_by_role("button", name="Resume", exact=True).click()
     expect(console.page.get_by_role("heading", name="ORD-HELD Incident")).to_be_visible()
     expect(console.page.get_by_role("button", name="Retry …").first).to_be_visible()
+
+
+@pytest.mark.long
+def test_the_work_of_a_suspended_instance_says_so(console, api):
+    key = api.start("claim-review", "STILL-TASK", claim="STILL-TASK", amount=1)
+    other = api.start("claim-review", "FREE-TASK", claim="FREE-TASK", amount=1)
+    of = {"filter": {"processInstanceKey": {"$in": [key, other]}}, "sort": [{"field": "creationDate"}]}
+    held, free = [one["userTaskKey"] for one in api.post("/user-tasks/search", of)["items"]]
+    console.open(f"/tasks/{held}?q=*-TASK")
+    pane = console.page.get_by_role("region", name="Task", exact=True)
+    complete = pane.get_by_role("button", name="Complete")
+    expect(complete).to_be_enabled()
+    api.post(f"/process-instances/{key}/suspension", {})
+    expect(pane.get_by_role("note")).to_contain_text("Its process instance is suspended.")
+    expect(complete).to_be_disabled()
+    expect(pane.get_by_role("button", name="Claim")).to_have_count(0)
+    rows = console.page.get_by_role("region", name="Tasks").get_by_role("listitem")
+    expect(rows.filter(has_text="STILL-TASK")).to_contain_text("Suspended")
+    expect(rows.filter(has_text="FREE-TASK")).not_to_contain_text("Suspended")
+    console.check("suspended_task")
+    console.go("/")
+    expect(console.page.get_by_role("row").filter(has_text="STILL-TASK").first).to_contain_text("Suspended")
+    console.go(f"/tasks/{held}")
+    api.post(f"/process-instances/{key}/resumption", {})
+    expect(complete).to_be_enabled()
+    expect(pane.get_by_role("note")).to_have_count(0)
+    api.post(f"/user-tasks/{free}/completion", {})
 
 
 @pytest.mark.long

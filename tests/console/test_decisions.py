@@ -209,6 +209,36 @@ def test_rules_that_never_matched(console, api):
     expect(headers).to_have_count(0)  # the page follows the server
 
 
+def test_evaluations_are_deleted(console, api):
+    """A single one, after a question, and all that match a filter."""
+    id = f"Gone{next(TRIES)}"
+    api.deploy("gone.dmn", file(decision(id, table(["x"], ["y"], [("-", "1")])), id=id.lower()))
+    keys = [evaluate(api, id, x=x)["decisionEvaluationKey"] for x in range(3)]
+    open_instance(console, keys[0], 1)
+    console.tab_to("Delete evaluation …")
+    console.press("Enter")
+    dialog = console.page.get_by_role("dialog", name="Delete evaluation")
+    expect(dialog).to_contain_text("with all decisions that it took (1)")
+    dialog.get_by_text("Copy as curl or vivero").click()
+    expect(dialog).to_contain_text(f"vivero delete-evaluations {keys[0]}")
+    assert console.violations() == []
+    dialog.get_by_role("button", name="Delete evaluation").click()
+    expect(console.page).to_have_url(re.compile("decision-instances$"))
+    console.open(f"/decision-instances?decision={id}")
+    expect(console.page.get_by_text("Found: 2")).to_be_visible()
+    console.page.get_by_role("button", name="Delete all 2 …").click()
+    dialog = console.page.get_by_role("dialog", name="Delete all 2")
+    dialog.get_by_text("Copy as curl or vivero").click()
+    expect(dialog).to_contain_text(f"""delete-evaluations --all --filter '{{"decisionDefinitionId":"{id}"}}'""")
+    expect(dialog.get_by_role("button", name="Forecast")).to_have_count(0)
+    assert console.violations() == []
+    dialog.get_by_role("button", name="Delete all 2").click()
+    expect(console.page.get_by_role("heading", name="Delete decision instances Completed")).to_be_visible()
+    console.check("deleted_decisions")
+    found = api.post("/decision-instances/search", {"filter": {"decisionDefinitionId": id}})
+    assert found["page"]["totalItems"] == 0
+
+
 def test_two_versions_are_compared(console, api):
     """A rule in front shifts the ids of all others, which are numbers of places. Two go, and two change places."""
 

@@ -186,3 +186,24 @@ def test_what_can_be_undone_is_shown_page_by_page(console, api):
     aside.get_by_role("button", name="From the beginning").click()
     expect(aside.locator("ol ol > li")).to_have_count(50)
     api.post(f"/process-instances/{key}/cancellation", {})
+
+
+def test_a_called_global_task_has_a_diagram(console, api):
+    """Its file draws its caller only."""
+    inside = "<extensionElements><zeebe:userTask/></extensionElements>"
+    task = f'<globalUserTask id="_ask" name="Ask &lt;them&gt;">{inside}</globalUserTask>'
+    call = '<callActivity id="call" calledElement="_ask"/>'
+    api.deploy("asking.bpmn", model(start(), call, end(), "start > call > end", id="asking", beside=[task]))
+    caller = api.start("asking", "ASK-1")
+    of = {"filter": {"parentProcessInstanceKey": caller}}
+    [called] = api.post("/process-instances/search", of)["items"]
+    console.open(f"/instances/{called['processInstanceKey']}")
+    drawn = console.page.get_by_role("group", name="Diagram")
+    expect(drawn.get_by_role("button")).to_have_count(2)
+    drawn.get_by_label("Ask <them>, user task, 1 Active").click()
+    expect(console.page).to_have_url(re.compile("element=_ask%23task"))
+    expect(console.page.get_by_role("link", name="Open task")).to_be_visible()
+    assert console.violations() == []
+    console.go("/processes/_ask")
+    expect(drawn.get_by_label("Ask <them>, user task, 1 Active")).to_be_visible()
+    expect(drawn.locator("[data-element-id='_ask#task'].is-active")).to_be_visible()

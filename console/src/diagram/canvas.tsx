@@ -11,6 +11,8 @@ import type { Marks } from './marks.ts';
 export type CanvasProps = {
   /** Undefined: it is on its way. */
   xml: string | undefined;
+  /** The id of the process that runs, if the file may have it as a global task. */
+  process?: string | undefined;
   marks: Marks;
   badges?: Badges;
   selected: string | null;
@@ -29,6 +31,7 @@ export const warmUp = (): void => void import('./diagram.ts').catch(() => {});
 
 export function Canvas({
   xml,
+  process,
   marks,
   badges,
   selected,
@@ -60,7 +63,7 @@ export function Canvas({
     import('./diagram.ts')
       .then(async (loaded) => {
         if (gone) return;
-        const shown = await withDiagram(xml);
+        const shown = await withDiagram(xml, process);
         if (gone) return;
         made = await loaded.createDiagram(host.current!, shown, words, onSelect);
         if (gone) return made.destroy();

@@ -6,6 +6,7 @@ import 'bpmn-js/dist/assets/diagram-js.css';
 import { type Badges, badge } from './badges.ts';
 import { type Carrying, carry } from './carrying.ts';
 import { type Box, fitted, heatColour, type Point, pathOf } from './geometry.ts';
+import type { Drawable } from './global_task.ts';
 import { classesOf, type Mark, type Marks, plannedText } from './marks.ts';
 
 type Shape = Box & {
@@ -30,6 +31,7 @@ type Canvas = {
   getLayer(name: string, index: number): SVGGElement;
 };
 type Registry = {
+  updateId(id: string, to: string): void;
   get(id: string): Shape | undefined;
   filter(test: (shape: Shape) => boolean): Shape[];
   getGraphics(id: string): SVGGElement;
@@ -139,7 +141,7 @@ function drawHeat(layer: SVGGElement, counts: ReadonlyMap<string, number>, regis
 /** Raises an error if the model cannot be read or has no diagram. */
 export async function createDiagram(
   host: HTMLElement,
-  xml: string,
+  { xml, ids }: Drawable,
   words: Words,
   onSelect: (id: string) => void,
 ): Promise<Diagram> {
@@ -165,6 +167,7 @@ export async function createDiagram(
     eventBus: service('eventBus'),
   };
   const { canvas, elementRegistry: registry, overlays } = services;
+  for (const [drawn, id] of ids) registry.updateId(drawn, id);
   const shapes = registry.filter(
     (shape) => !shape.waypoints && !!shape.parent && !shape.labelTarget && shape.type !== 'label',
   );

@@ -1,9 +1,13 @@
-// Models without a diagram: their elements are placed when they are shown. The deployed file stays as it is.
+// What is drawn of a model. The deployed file stays as it is.
+import { type Drawable, globalTaskIn } from './global_task.ts';
+
 const HAS_DIAGRAM = /<(?:\w+:)?BPMNDiagram[\s>]/;
 
-/** The model with a diagram. Raises an error if its elements cannot be placed. */
-export async function withDiagram(xml: string): Promise<string> {
-  if (HAS_DIAGRAM.test(xml)) return xml;
+/** The model with a diagram: of a global task as a process, and with elements that are placed now if the file places none. Raises an error if they cannot be placed. */
+export async function withDiagram(xml: string, process: string | undefined): Promise<Drawable> {
+  const task = process === undefined ? null : globalTaskIn(xml, process);
+  if (task) return task;
+  if (HAS_DIAGRAM.test(xml)) return { xml, ids: new Map() };
   const { layoutProcess } = await import('bpmn-auto-layout');
-  return layoutProcess(xml);
+  return { xml: await layoutProcess(xml), ids: new Map() };
 }

@@ -6,7 +6,7 @@ import type { Batch } from './shapes.ts';
 
 export const UPDATE_BATCH: Need = ['BATCH', 'UPDATE'];
 export type Filter = Record<string, unknown>;
-export type What = 'cancel' | 'delete' | 'retry' | 'retryIncidents' | 'suspend' | 'resume';
+export type What = 'cancel' | 'delete' | 'retry' | 'retryIncidents' | 'suspend' | 'resume' | 'deleteEvaluations';
 
 const WORDS: Record<What, readonly [one: Key, many: Key]> = {
   cancel: ['instance.cancel', 'batch.cancelAll'],
@@ -15,6 +15,7 @@ const WORDS: Record<What, readonly [one: Key, many: Key]> = {
   retryIncidents: ['incident.retry', 'incident.retryAll'],
   suspend: ['instance.suspend', 'batch.suspendAll'],
   resume: ['instance.resume', 'batch.resumeAll'],
+  deleteEvaluations: ['evaluation.delete', 'batch.deleteAll'],
 };
 
 const TYPES: Record<What, string> = {
@@ -24,6 +25,7 @@ const TYPES: Record<What, string> = {
   retryIncidents: 'RESOLVE_INCIDENT',
   suspend: 'SUSPEND_PROCESS_INSTANCE',
   resume: 'SUSPEND_PROCESS_INSTANCE',
+  deleteEvaluations: 'DELETE_DECISION_INSTANCE',
 };
 export const BATCH_OF = (type: string): Need => ['BATCH', `CREATE_BATCH_OPERATION_${type}`];
 export const needOf = (what: What): Need => BATCH_OF(TYPES[what]);
@@ -34,12 +36,12 @@ export function allOf(what: What, total: string): string {
   return total === '1' ? t(one) : t(many, { n: total });
 }
 
-/** The command of the program for all instances that match, and its path. */
+/** The command of the program for all that match, and its path. */
 const toAll =
-  (name: string, path: string) =>
+  (name: string, path: string, of = 'process-instances') =>
   (filter: Filter): Command => ({
     method: 'POST',
-    path: `/v2/process-instances/${path}`,
+    path: `/v2/${of}/${path}`,
     body: { filter },
     cli: `${name} --all --filter ${argument(JSON.stringify(filter))}`,
   });
@@ -49,20 +51,16 @@ export const cancelAll = toAll('cancel', 'cancellation');
 export const deleteAll = toAll('delete', 'deletion');
 export const suspendAll = toAll('suspend', 'suspension');
 export const resumeAll = toAll('resume', 'resumption');
+/** Retry the incidents that match. */
+export const retryIncidents = toAll('resolve', 'resolution', 'incidents');
+/** Delete the evaluations with a decision instance that matches. */
+export const deleteEvaluations = toAll('delete-evaluations', 'deletion', 'decision-instances');
 
 /** Retry the incidents of the instances that match. */
 export const retryOfInstances = (filter: Filter): Command => ({
   method: 'POST',
   path: '/v2/process-instances/incident-resolution',
   body: { filter },
-});
-
-/** Retry the incidents that match. */
-export const retryIncidents = (filter: Filter): Command => ({
-  method: 'POST',
-  path: '/v2/incidents/resolution',
-  body: { filter },
-  cli: `resolve --all --filter ${argument(JSON.stringify(filter))}`,
 });
 
 /** The items that have ended. */

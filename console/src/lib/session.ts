@@ -29,6 +29,7 @@ export const SEND_MESSAGE: Need = ['MESSAGE', 'CREATE'];
 export const DEPLOY: Need = ['RESOURCE', 'CREATE'];
 export const DELETE_PROCESS: Need = ['RESOURCE', 'DELETE_PROCESS'];
 export const EVALUATE_DECISION: Need = ['DECISION_DEFINITION', 'CREATE_DECISION_INSTANCE'];
+export const DELETE_EVALUATION: Need = ['DECISION_DEFINITION', 'DELETE_DECISION_INSTANCE'];
 export const EVALUATE: Need = ['EXPRESSION', 'EVALUATE'];
 
 /** Permissions on processes → those on single user tasks. One of the two is enough. */

@@ -3,6 +3,7 @@ import {
   allOf,
   cancelAll,
   deleteAll,
+  deleteEvaluations,
   type Filter,
   resumeAll,
   retryIncidents,
@@ -24,6 +25,7 @@ const COMMANDS: Record<What, (filter: Filter) => Command> = {
   retryIncidents,
   suspend: suspendAll,
   resume: resumeAll,
+  deleteEvaluations,
 };
 const NOTES: Record<What, Key> = {
   cancel: 'batch.cancelNote',
@@ -32,8 +34,10 @@ const NOTES: Record<What, Key> = {
   retryIncidents: 'incident.retryNote',
   suspend: 'batch.suspendNote',
   resume: 'batch.resumeNote',
+  deleteEvaluations: 'evaluation.deleteAllNote',
 };
 
+const DANGEROUS: readonly What[] = ['cancel', 'delete', 'deleteEvaluations'];
 /** What the server can foresee. */
 const FORESEEN: readonly What[] = ['cancel', 'suspend', 'resume'];
 
@@ -46,7 +50,7 @@ export function BatchDialog({ what, filter, total, onClose }: BatchDialogProps) 
     <ActionDialog
       title={title}
       button={title}
-      danger={what === 'cancel' || what === 'delete'}
+      danger={DANGEROUS.includes(what)}
       commands={[command]}
       onClose={onClose}
       onDone={opened}

@@ -3,12 +3,15 @@ import '../decisions/decisions.css';
 import { Evaluated, Path, useGraph } from '../decisions/evaluated.tsx';
 import { get, ifAllowed } from '../lib/api.ts';
 import { decisionFile, evaluationOf } from '../lib/decisions.ts';
-import { t } from '../lib/i18n.ts';
+import { number, t } from '../lib/i18n.ts';
 import { useResource } from '../lib/resource.ts';
-import { href } from '../lib/router.ts';
+import { go, href } from '../lib/router.ts';
+import { DELETE_EVALUATION } from '../lib/session.ts';
 import type { DecisionInstance as Shape } from '../lib/shapes.ts';
 import { decisionUrl } from '../lib/urls.ts';
+import { ActionDialog } from '../parts/action.tsx';
 import { Head } from '../parts/head.tsx';
+import { Opening } from '../parts/opening.tsx';
 import { ProblemBox } from '../parts/problem.tsx';
 import { State } from '../parts/state.tsx';
 import { KeyText, Time } from '../parts/time.tsx';
@@ -25,6 +28,29 @@ async function load(id: string, abort: AbortSignal): Promise<Found> {
       : null,
   ]);
   return { itself, others, xml, element: element?.elementId ?? null };
+}
+
+/** The evaluation goes as a whole, with all decisions that it took. */
+function DeleteButton({ of, n }: { of: Shape; n: number }) {
+  const key = of.decisionEvaluationKey;
+  return (
+    <Opening need={DELETE_EVALUATION} of={of.decisionDefinitionId} text={t('evaluation.delete')}>
+      {(close) => (
+        <ActionDialog
+          title={t('evaluation.delete')}
+          button={t('evaluation.delete')}
+          danger
+          onClose={close}
+          onDone={() => go(href('/decision-instances'))}
+          commands={[
+            { method: 'POST', path: `/v2/decision-instances/${key}/deletion`, cli: `delete-evaluations ${key}` },
+          ]}
+        >
+          <p>{t('evaluation.deleteNote', { n: number(n) })}</p>
+        </ActionDialog>
+      )}
+    </Opening>
+  );
 }
 
 function Shown({ found: { itself, others, xml, element } }: { found: Found }) {
@@ -55,12 +81,15 @@ function Shown({ found: { itself, others, xml, element } }: { found: Found }) {
           </>
         }
         actions={
-          itself.processInstanceKey && (
-            <a class="button" href={href(`/instances/${itself.processInstanceKey}`, { element })}>
-              {t('decision.toTask')} {itself.businessId ?? itself.processInstanceKey}
-              {element && ` / ${element}`}
-            </a>
-          )
+          <>
+            <DeleteButton of={itself} n={others.length} />
+            {itself.processInstanceKey && (
+              <a class="button" href={href(`/instances/${itself.processInstanceKey}`, { element })}>
+                {t('decision.toTask')} {itself.businessId ?? itself.processInstanceKey}
+                {element && ` / ${element}`}
+              </a>
+            )}
+          </>
         }
       />
       <div class="stack decision">

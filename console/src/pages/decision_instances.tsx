@@ -9,6 +9,7 @@ import { SearchPage } from '../parts/search.tsx';
 import { State } from '../parts/state.tsx';
 import type { Column } from '../parts/table.tsx';
 import { Time } from '../parts/time.tsx';
+import { BatchButton } from './batch.tsx';
 
 const columns = (): Column<DecisionInstance>[] => [
   {
@@ -84,6 +85,7 @@ export function DecisionInstances() {
             ...(evaluated && { evaluationDate: evaluated }),
           };
         }}
+        actions={(filter, total) => <BatchButton what="deleteEvaluations" filter={filter} total={total} />}
       />
     </>
   );

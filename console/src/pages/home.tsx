@@ -9,6 +9,7 @@ import { href } from '../lib/router.ts';
 import type { CauseCount, Instance, Job, Page, Timer, UserTask } from '../lib/shapes.ts';
 import { ago } from '../lib/time.ts';
 import { Head } from '../parts/head.tsx';
+import { Held } from '../parts/held.tsx';
 import { Place } from '../parts/place.tsx';
 import { ProblemBox } from '../parts/problem.tsx';
 import { State } from '../parts/state.tsx';
@@ -105,7 +106,8 @@ const Task = ({ task }: { task: UserTask }) => (
     <td class="wide">
       <a data-row href={href(`/tasks/${task.userTaskKey}`)}>
         {task.name ?? task.elementId}
-      </a>
+      </a>{' '}
+      <Held of={task.processInstanceKey} />
     </td>
     <td class="dim">
       {task.processName ?? task.processDefinitionId}

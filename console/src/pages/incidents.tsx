@@ -1,7 +1,6 @@
 // Incidents, grouped by cause: one cure for each group.
-import type { ComponentType } from 'preact';
 import { search } from '../lib/api.ts';
-import { allOf, type Filter, needOf } from '../lib/batches.ts';
+import { allOf } from '../lib/batches.ts';
 import { causesOf } from '../lib/counts.ts';
 import { curesOf } from '../lib/cures.ts';
 import { type Group, grouped, incidentsAt, placeFilter } from '../lib/groups.ts';
@@ -13,11 +12,11 @@ import type { CauseCount, Incident, Page } from '../lib/shapes.ts';
 import { processUrl } from '../lib/urls.ts';
 import { ActionDialog } from '../parts/action.tsx';
 import { Head } from '../parts/head.tsx';
-import { Opened } from '../parts/lazy.tsx';
+import { Held } from '../parts/held.tsx';
 import { Opening } from '../parts/opening.tsx';
 import { ProblemBox } from '../parts/problem.tsx';
 import { Time } from '../parts/time.tsx';
-import type { BatchDialogProps } from './batch_dialogs.tsx';
+import { Batch, BatchButton } from './batch.tsx';
 
 const PLACES = 1000;
 const NEWEST = 200;
@@ -42,26 +41,13 @@ export function kindOf(errorType: string): string {
   return words.charAt(0).toUpperCase() + words.slice(1);
 }
 
-const dialog = async (): Promise<ComponentType<BatchDialogProps>> => (await import('./batch_dialogs.tsx')).BatchDialog;
-const Batch = ({ filter, n, onClose }: { filter: Filter; n: number; onClose: () => void }) => (
-  <Opened load={dialog} props={{ what: 'retryIncidents' as const, filter, total: number(n), onClose }} />
-);
-
 const retry = (n: number): string => allOf('retryIncidents', number(n));
-
-/** Retry every active incident, as a batch operation. */
-function RetryEverything({ of }: { of: number }) {
-  return (
-    <Opening need={needOf('retryIncidents')} text={retry(of)}>
-      {(close) => <Batch filter={{ state: 'ACTIVE' }} n={of} onClose={close} />}
-    </Opening>
-  );
-}
 
 /** The cure of all incidents at a place: one after another if they are few and all are known, else as a batch operation. */
 function Cure({ place, known, onClose }: { place: CauseCount; known: Incident[]; onClose: () => void }) {
   const n = place.activeIncidentsCount;
-  if (n > AT_ONCE || known.length < n) return <Batch filter={placeFilter(place)} n={n} onClose={onClose} />;
+  if (n > AT_ONCE || known.length < n)
+    return <Batch what="retryIncidents" filter={placeFilter(place)} total={number(n)} onClose={onClose} />;
   return (
     <ActionDialog
       title={retry(n)}
@@ -96,7 +82,8 @@ function PlaceRow({ place, newest }: { place: CauseCount; newest: Incident[] }) 
             <li key={incident.incidentKey}>
               <a data-row href={href(`/instances/${incident.processInstanceKey}`, { element: incident.elementId })}>
                 <code>{incident.processInstanceKey}</code>
-              </a>
+              </a>{' '}
+              <Held of={incident.processInstanceKey} />
             </li>
           ))}
           {more > 0 && (
@@ -154,7 +141,10 @@ export function Incidents() {
   const all = groups.reduce((sum, group) => sum + group.total, 0);
   return (
     <>
-      <Head title={t('nav.incidents')} actions={all > 0 && <RetryEverything of={all} />} />
+      <Head
+        title={t('nav.incidents')}
+        actions={all > 0 && <BatchButton what="retryIncidents" filter={{ state: 'ACTIVE' }} total={number(all)} />}
+      />
       {found.problem.value && <ProblemBox problem={found.problem.value} retry={found.reload} />}
       {!data && !found.problem.value && <p class="dim loading">{t('loading')}</p>}
       {data && (

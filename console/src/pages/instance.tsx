@@ -190,6 +190,7 @@ export function Instance({ id }: { id: string }) {
       <div class="split">
         <Canvas
           xml={xml.data.value}
+          process={instance.processDefinitionId}
           marks={at === null ? present : view.marks}
           selected={selected}
           onSelect={select}

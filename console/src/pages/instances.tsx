@@ -1,8 +1,7 @@
 // Process instances: every filter is in the URL.
 import { useSignal } from '@preact/signals';
-import type { ComponentType } from 'preact';
 import { search } from '../lib/api.ts';
-import { allOf, needOf, type What } from '../lib/batches.ts';
+import type { What } from '../lib/batches.ts';
 import { instanceFilter, STATES } from '../lib/filters.ts';
 import { type Key, t, total } from '../lib/i18n.ts';
 import { useResource } from '../lib/resource.ts';
@@ -13,12 +12,10 @@ import { ago, between } from '../lib/time.ts';
 import { processUrl } from '../lib/urls.ts';
 import { Act } from '../parts/act.tsx';
 import { Head } from '../parts/head.tsx';
-import { Opened } from '../parts/lazy.tsx';
-import { Opening } from '../parts/opening.tsx';
 import { State } from '../parts/state.tsx';
 import { type Column, List, sortOf } from '../parts/table.tsx';
 import { Time } from '../parts/time.tsx';
-import type { BatchDialogProps } from './batch_dialogs.tsx';
+import { BatchButton } from './batch.tsx';
 
 const SIZE = 50;
 const TEXTS: readonly [name: string, label: Key][] = [
@@ -176,8 +173,6 @@ function Filters({ definitions }: { definitions: Definition[] }) {
   );
 }
 
-const dialog = async (): Promise<ComponentType<BatchDialogProps>> => (await import('./batch_dialogs.tsx')).BatchDialog;
-
 /** The actions on all instances in a state; the first one is the usual one. */
 const OFFERED: Record<string, readonly What[]> = {
   active: ['suspend', 'cancel'],
@@ -209,9 +204,7 @@ function Migrate({ definitions }: { definitions: Definition[] }) {
 function All({ filter, state, page }: { filter: Record<string, unknown>; state: string; page: PageInfo | undefined }) {
   if (!page?.totalItems) return null;
   return (OFFERED[state] ?? []).map((what) => (
-    <Opening key={what} need={needOf(what)} text={allOf(what, total(page))}>
-      {(close) => <Opened load={dialog} props={{ what, filter, total: total(page), onClose: close }} />}
-    </Opening>
+    <BatchButton key={what} what={what} filter={filter} total={total(page)} />
   ));
 }
 

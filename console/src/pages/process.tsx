@@ -164,6 +164,7 @@ function Version({ definition }: { definition: Definition }) {
     <div class="split">
       <Canvas
         xml={xml}
+        process={definition.processDefinitionId}
         marks={marks}
         badges={badges}
         selected={selected}

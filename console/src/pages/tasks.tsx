@@ -15,6 +15,7 @@ import { CopyCommands } from '../parts/copy_commands.tsx';
 import { Divider } from '../parts/divider.tsx';
 import { FormView } from '../parts/form.tsx';
 import { Head } from '../parts/head.tsx';
+import { Held, useSuspended } from '../parts/held.tsx';
 import { JsonArea } from '../parts/json_area.tsx';
 import { ProblemBox } from '../parts/problem.tsx';
 import { State } from '../parts/state.tsx';
@@ -100,6 +101,7 @@ function JsonCompletion({
 function Task({ id, me, onDone }: { id: string; me: string; onDone: () => void }) {
   const found = useResource(`task ${id}`, (abort) => open(id, abort));
   const data = found.data.value;
+  const held = useSuspended(data?.task.processInstanceKey ?? null);
   const state = useResource(`task state ${id}`, (abort) => get<UserTask>(`/v2/user-tasks/${id}`, abort), ['tasks']).data
     .value;
   if (!data)
@@ -116,7 +118,7 @@ function Task({ id, me, onDone }: { id: string; me: string; onDone: () => void }
   const path = `/v2/user-tasks/${id}/completion`;
   const isOpen = task.state === 'CREATED';
   const ofAnother = isOpen && task.assignee !== null && task.assignee !== me;
-  const lack = isOpen ? lackOf(COMPLETE_TASK, task.processDefinitionId) : null;
+  const lack = !isOpen ? null : held ? t('task.held') : lackOf(COMPLETE_TASK, task.processDefinitionId);
   const completion = (variables: Record<string, unknown>): Command => ({
     method: 'POST',
     path,
@@ -128,8 +130,8 @@ function Task({ id, me, onDone }: { id: string; me: string; onDone: () => void }
       <header class="row spread">
         <h2>{task.name ?? task.elementId}</h2>
         <div class="row">
-          <State of={task.state} />
-          <Assignment task={task} me={me} />
+          <State of={held ? 'SUSPENDED' : task.state} />
+          {!held && <Assignment task={task} me={me} />}
         </div>
       </header>
       <dl>
@@ -166,7 +168,7 @@ function Task({ id, me, onDone }: { id: string; me: string; onDone: () => void }
         </dd>
       </dl>
       <ListenerWait task={task} />
-      {isOpen && <CopyCommands commands={[claimOf(task, me)[0]]} label={t(claimOf(task, me)[1])} />}
+      {isOpen && !held && <CopyCommands commands={[claimOf(task, me)[0]]} label={t(claimOf(task, me)[1])} />}
       {ofAnother && (
         <p class="dim" role="note">
           {t('task.ofAnother', { name: task.assignee! })}
@@ -289,7 +291,8 @@ export function Tasks({ id }: { id?: string }) {
                   </span>
                   <span class="dim">
                     {task.assignee ?? t('task.unassigned')} · {ago(task.creationDate)}
-                    {task.priority !== 50 && ` · ${t('task.priority')} ${task.priority}`}
+                    {task.priority !== 50 && ` · ${t('task.priority')} ${task.priority}`}{' '}
+                    <Held of={task.processInstanceKey} />
                   </span>
                 </a>
               </li>

@@ -1,5 +1,6 @@
 // Where something waits: the element of an instance. The key tells apart what is at the same element.
 import { href } from '../lib/router.ts';
+import { Held } from './held.tsx';
 
 type PlaceProps = { at: { processInstanceKey: string | null; processDefinitionId: string; elementId: string } };
 
@@ -8,12 +9,15 @@ export function Place({
 }: PlaceProps) {
   const name = `${process} / ${element}`;
   return key ? (
-    <a data-row href={href(`/instances/${key}`, { element })}>
-      {name}
-      <small>
-        <code>{key}</code>
-      </small>
-    </a>
+    <>
+      <a data-row href={href(`/instances/${key}`, { element })}>
+        {name}
+        <small>
+          <code>{key}</code>
+        </small>
+      </a>{' '}
+      <Held of={key} />
+    </>
   ) : (
     name
   );

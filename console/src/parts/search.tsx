@@ -1,7 +1,7 @@
 // A list of a resource of the API with its filters in the URL.
 import type { ComponentChildren } from 'preact';
 import { search } from '../lib/api.ts';
-import { t } from '../lib/i18n.ts';
+import { t, total } from '../lib/i18n.ts';
 import { useResource } from '../lib/resource.ts';
 import { href, path, put, query } from '../lib/router.ts';
 import type { Page, SearchRequest } from '../lib/shapes.ts';
@@ -29,6 +29,8 @@ export type SearchProps<T> = {
   /** Loads a page that has more than the resource itself. */
   load?: (body: SearchRequest, abort: AbortSignal) => Promise<Page<T>>;
   filter: (state: string, values: Record<string, string>) => Record<string, unknown>;
+  /** What one can do with all that match, of which there are some. */
+  actions?: (filter: Record<string, unknown>, total: string) => ComponentChildren;
 };
 
 /** The sort of the URL, if a column offers it. */
@@ -48,6 +50,7 @@ export function SearchPage<T>({
   filter,
   way = ['/processes', 'nav.processes'],
   offer,
+  actions,
   load = (body, abort) => search(resource, body, abort),
 }: SearchProps<T>) {
   const values = Object.fromEntries(query.value);
@@ -60,6 +63,7 @@ export function SearchPage<T>({
     page: { limit: SIZE, ...(after && { after }), ...(before && { before }) },
   };
   const found = useResource<Page<T>>(resource + JSON.stringify(body), (abort) => load(body, abort), topics);
+  const page = found.data.value?.page;
   const isFiltered = Object.keys(values).some((name) => name !== 'sort');
   const set = (name: string, value: string) => put({ [name]: value || null, after: null, before: null });
   return (
@@ -101,6 +105,7 @@ export function SearchPage<T>({
             field
           );
         })}
+        {!!page?.totalItems && actions?.(body.filter, total(page))}
       </form>
       <List
         label={label}

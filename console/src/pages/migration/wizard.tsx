@@ -96,6 +96,7 @@ export function Wizard({ from, to, subject }: WizardProps) {
       <div class="pair">
         <Canvas
           xml={left.xml}
+          process={from.processDefinitionId}
           marks={marks}
           selected={picked.value}
           onSelect={(id) => {
@@ -105,6 +106,7 @@ export function Wizard({ from, to, subject }: WizardProps) {
         />
         <Canvas
           xml={right.xml}
+          process={to.processDefinitionId}
           marks={coming}
           selected={chosen}
           onSelect={(id) => {
