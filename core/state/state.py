@@ -88,7 +88,7 @@ class State:
         self.values: dict[str, Decoded] = {}
         """Very large variables of this batch that were decoded for it, by their text."""
         self.loaded_pages: dict[tuple[str, str, int] | tuple[int, int], int | None] = {}
-        """Pages of a signal (tenant, name, after) and of suspended waits (instance, after) → last key; None: the end."""
+        """Pages of a signal (tenant, name, after), of suspended waits (instance, after) → last key; None: the end."""
         self.running_elsewhere: dict[int, int] = {}
         """Numbers of instances that run in other partitions, by definition, as this batch has read them."""
         self.rerouted = False  # whether this batch ends, because it has released what was held
