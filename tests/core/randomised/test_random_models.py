@@ -7,13 +7,10 @@ runs as many models as wanted from a printed seed, tells each thousand, lists fa
 """
 
 import os
-from random import Random
 
 import pytest
 
 from tests.core.randomised.random_model_checks import play_many
-from tests.core.randomised.random_models import random_model
-from vivero.core.bpmn.parser import parse
 from vivero.core.execution.step import StepLimits
 
 LIMITS = {
@@ -51,8 +48,3 @@ def test_whatever_meets_in_very_many(seed, limits):
 
 def told(faults):
     return "".join(f"VIVERO_SEED={seed}: {fault}\n" for seed, fault in faults.items())
-
-
-def test_random_models_are_executable(seed):
-    for number in range(seed, seed + 60):
-        assert not parse(random_model(Random(number), 9), "t.bpmn").problems, f"VIVERO_SEED={number}"
