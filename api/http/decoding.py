@@ -297,10 +297,11 @@ class Violations:
             bound = f"greater than {least - 1}" if least == 1 else f"at least {least}"
             self.add(f"The value for {name} is '{value}' but must be {bound}")
 
-    def longest(self, name: str, value: str | None, limit: int) -> None:
-        """Add a violation if a text has more than `limit` characters. None passes."""
+    def longest(self, name: str, value: str | None, limit: int, setting: str = "") -> None:
+        """Add a violation if a text has more than `limit` characters, which is that of a setting. None passes."""
         if value is not None and len(value) > limit:
-            self.add(f"The provided {name} is {len(value)} characters long but must not be longer than {limit}")
+            why = f" ({setting})" if setting else ""
+            self.add(f"The provided {name} is {len(value)} characters long but must not be longer than {limit}{why}")
 
     def largest(self, name: str, value: str | None, limit: int) -> None:
         """Add a violation if a text has more than `limit` bytes. None passes."""

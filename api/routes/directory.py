@@ -29,6 +29,7 @@ Handler = Callable[[Request, Services], Awaitable[Response]]
 
 ID = re.compile(r"[a-zA-Z0-9_~@.+-]{1,256}")
 MAX_TEXT = 1024
+_TENANT_ID = "tenantId"
 
 
 class DirectoryBody(Body, frozen=True):
@@ -116,7 +117,7 @@ def creating(entries: Entries) -> Handler:
     async def create(request: Request, services: Services) -> Response:
         body = _body(request, services, entries, (field,))
         id = getattr(body, field)
-        _check_id(entries.kind, id)
+        _check_id(entries.parameter, id)
         more = {}
         if entries is USERS:
             more["password_hash"] = await _hashed(body.password)
@@ -138,7 +139,7 @@ async def create_first_admin(request: Request, services: Services) -> Response:
         raise _has_admin()
     body = _body(request, services, USERS, ("username",))
     username = body.username or ""
-    _check_id(USERS.kind, username)
+    _check_id(USERS.parameter, username)
     password_hash = await _hashed(body.password)
     async with changing(request, services, username) as connection:
         done = await identities.create_admin_if_none(connection, username, password_hash, body.name, body.email)
@@ -157,7 +158,7 @@ def updating(entries: Entries) -> Handler:
     """PUT /v2/{kind}/{id}: replace an entry. A user's password stays, unless the body has one."""
 
     async def update(request: Request, services: Services) -> Response:
-        id = request.params[entries.parameter]
+        id = id_of(request, entries.parameter)
         body = _body(request, services, entries, ())
         password_hash = await _hashed(body.password) if body.password else None
         async with changing(request, services) as connection:
@@ -174,7 +175,7 @@ def deleting(entries: Entries) -> Handler:
     """DELETE /v2/{kind}/{id}: delete an entry with its members, memberships and grants."""
 
     async def delete(request: Request, services: Services) -> Response:
-        id = request.params[entries.parameter]
+        id = id_of(request, entries.parameter)
         try:
             async with changing(request, services) as connection:
                 _check_done(entries, id, await directory.delete(connection, entries.kind, id))
@@ -189,7 +190,7 @@ def getting(entries: Entries) -> Handler:
     """GET /v2/{kind}/{id}: one entry."""
 
     async def get(request: Request, services: Services) -> Response:
-        id = request.params[entries.parameter]
+        id = id_of(request, entries.parameter)
         found = await read(services, lambda connection: get_by(connection, entries.resource, entries.id_sql, id))
         if found is None:
             raise _unknown(entries, id)
@@ -205,9 +206,7 @@ def assigning(container: Entries, members: Members) -> Handler:
     """PUT /v2/{kind}/{id}/{members}/{id}: add a member. Users and clients need no row here."""
 
     async def assign(request: Request, services: Services) -> Response:
-        id, member = request.params[container.parameter], request.params[members.parameter]
-        if ID.fullmatch(member) is None:
-            raise invalid_argument(f"The {members.parameter} '{member[:100]}' is not valid")
+        id, member = id_of(request, container.parameter), id_of(request, members.parameter)
         async with changing(request, services) as connection:
             await _must_exist(connection, container, id)
             if members.entries is not None:
@@ -223,7 +222,7 @@ def unassigning(container: Entries, members: Members) -> Handler:
     """DELETE /v2/{kind}/{id}/{members}/{id}: remove a member."""
 
     async def unassign(request: Request, services: Services) -> Response:
-        id, member = request.params[container.parameter], request.params[members.parameter]
+        id, member = id_of(request, container.parameter), id_of(request, members.parameter)
         try:
             async with changing(request, services) as connection:
                 if not await identities.unassign(connection, (container.kind.type, id), (members.type, member)):
@@ -254,7 +253,7 @@ async def _search(
     request: Request, services: Services, container: Entries, resource: Resource, condition: str
 ) -> Response:
     """Search with the id in the path as the value of a condition. Raises Problem 404 for an unknown id."""
-    id = request.params[container.parameter]
+    id = id_of(request, container.parameter)
     prepared = prepare(request, resource, services.settings, (condition, id))
     await read(services, lambda connection: _must_exist(connection, container, id))
     return await run(request, services, prepared)
@@ -285,9 +284,16 @@ def json_name(field: str) -> str:
     return first + "".join(map(str.title, others))
 
 
-def _check_id(kind: EntryKind, id: str) -> None:
-    if (TENANT_ID if kind is directory.TENANT else ID).fullmatch(id) is None:
-        raise invalid_argument(f"The {json_name(kind.id)} '{id[:100]}' is not valid")
+def id_of(request: Request, parameter: str) -> str:
+    """The id in the path. Raises Problem 400 for one that no entry can have."""
+    id = request.params[parameter]
+    _check_id(parameter, id)
+    return id
+
+
+def _check_id(name: str, id: str) -> None:
+    if (TENANT_ID if name == _TENANT_ID else ID).fullmatch(id) is None:
+        raise invalid_argument(f"The {name} '{id[:100]}' is not valid")
 
 
 async def _hashed(password: str | None) -> str:

@@ -43,7 +43,7 @@ async def evaluate(request: Request, services: Services) -> Response:
     body = await body_of(request, services, _evaluation_decoder)
     found = Violations()
     found.require("expression", body.expression)
-    found.longest("expression", body.expression, limits.source_length)
+    found.longest("expression", body.expression, limits.source_length, "feel.source_length")
     found.check()
     tenant = _tenant(request, services, body.tenant_id)
     expression = body.expression or ""

@@ -8,6 +8,7 @@ from vivero.api.http.problems import Problem, invalid_argument, not_found, unexp
 from vivero.api.http.request import Request
 from vivero.api.http.response import Response, json_response, no_content
 from vivero.api.reading import read
+from vivero.api.routes.directory import id_of
 from vivero.api.search.search_requests import searching
 from vivero.api.services import Services
 from vivero.core.bpmn.reading.text_limits import JOB_TYPE_BYTES
@@ -48,7 +49,7 @@ async def create(request: Request, services: Services) -> Response:
 
 async def get(request: Request, services: Services) -> Response:
     """GET /v2/global-task-listeners/{id}."""
-    id = request.params["id"]
+    id = id_of(request, "id")
     found = await read(services, lambda connection: get_by(connection, GLOBAL_TASK_LISTENERS, "x.id", id))
     if found is None:
         raise _unknown(id)
@@ -70,8 +71,8 @@ async def replace(request: Request, services: Services) -> Response:
 async def delete(request: Request, services: Services) -> Response:
     """DELETE /v2/global-task-listeners/{id}: delete a listener. Transitions under way keep it."""
     async with changing(request, services) as connection:
-        if not await task_listeners.delete(connection, request.params["id"]):
-            raise await _unchanged(connection, request.params["id"])
+        if not await task_listeners.delete(connection, id_of(request, "id")):
+            raise await _unchanged(connection, id_of(request, "id"))
     return no_content()
 
 

@@ -10,6 +10,7 @@ from vivero.api.http.problems import not_found
 from vivero.api.http.request import Request
 from vivero.api.http.response import Response, iso_datetime, json_response, no_content
 from vivero.api.reading import read
+from vivero.api.routes.directory import id_of
 from vivero.api.services import Services
 from vivero.storage.access import sessions
 from vivero.storage.access.sessions import ListedSession
@@ -22,7 +23,7 @@ async def list_own(request: Request, services: Services) -> Response:
 
 async def list_of_user(request: Request, services: Services) -> Response:
     """GET /v2/users/{username}/sessions: those of everybody with this name, here or at the identity provider."""
-    return await _listed(request, services, request.params["username"], None)
+    return await _listed(request, services, id_of(request, "username"), None)
 
 
 async def end_own(request: Request, services: Services) -> Response:
@@ -32,12 +33,12 @@ async def end_own(request: Request, services: Services) -> Response:
 
 async def end_of_user(request: Request, services: Services) -> Response:
     """DELETE /v2/users/{username}/sessions/{sessionKey}: sign out one browser of a user."""
-    return await _end(request, services, request.params["username"], None)
+    return await _end(request, services, id_of(request, "username"), None)
 
 
 async def end_all_of_user(request: Request, services: Services) -> Response:
     """DELETE /v2/users/{username}/sessions: sign out all browsers of a user, as `vivero user sign-out` does."""
-    username = request.params["username"]
+    username = id_of(request, "username")
     async with changing(request, services, username) as connection:
         await sessions.end_of_user(connection, username)
     return no_content()

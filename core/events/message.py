@@ -33,18 +33,15 @@ LONGEST_MS = int(timedelta(days=36_500).total_seconds() * 1000)
 def subscribe(wait: Wait, event: MessageEvent, view: View) -> Effects:
     """Open the element's subscription and tell the message channel of the correlation key.
 
-    The key of a boundary event is evaluated in the scope around its host, as in Camunda before 8.10: the host's input
-    mappings must not change the receiver of a message. All other expressions of a boundary event (names, dates,
-    durations, cycles) see the host's variables, as in every version of Camunda. Behind a parallel event-based gateway
-    the key is that of the message that has started the instance.
+    All expressions of a boundary event see the variables of its host. Until Camunda 8.9 the key did not: its local
+    variables were those around the host. Behind a parallel event-based gateway the key is that of the message that has
+    started the instance.
     """
     element, target = wait.element, wait.target.id
     name = view.expressions.text(event.name, element)
-    seen_from = element.scope if wait.type == "BOUNDARY" else element
-    assert seen_from is not None, "a boundary event has a host, and a host has a scope"
     instance = element.instance
     if event.correlation_key is not None:
-        correlation_key = key_of(event.correlation_key, seen_from, view)
+        correlation_key = key_of(event.correlation_key, element, view)
     else:
         assert instance.start_lock is not None, "a message with a key has started the instance"
         correlation_key = instance.start_lock

@@ -453,10 +453,13 @@ CORE_EVENTS: tuple[Mutant, ...] = (
         ("    return view.lease(job.key) is None\n", "    return True\n"),
     ),
     mutant(
-        "messages: a boundary event's key sees what its host maps",
-        "tests/core/elements/test_boundary_event_scopes.py::test_it_sees_what_scopes_around_the_host_have",
+        "messages: a boundary event's key does not see what its host maps",
+        "tests/core/elements/test_boundary_event_scopes.py::test_the_key_of_a_message_sees_what_the_host_maps_for_itself",
         "core/events/message.py",
-        ('element.scope if wait.type == "BOUNDARY" else element', "element"),
+        (
+            "key_of(event.correlation_key, element, view)",
+            "key_of(event.correlation_key, element.scope or element, view)",
+        ),
     ),
     mutant(
         "messages: a crowded channel forgets what is not committed",

@@ -69,6 +69,7 @@ class Reader(Lexer):
         if len(text) > limits.source_length:
             raise ParseError(
                 f"line 1, column 1: the text has {len(text)} characters and may have at most {limits.source_length}"
+                " (setting feel.source_length)"
             )
         self.limits = limits
         self.grammar = grammar

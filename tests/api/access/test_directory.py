@@ -411,3 +411,27 @@ async def test_who_has_no_password_cannot_change_it(people, secured, provider, r
         await reader("PUT", "/v2/authentication/me/password", body),
     ):
         assert (answer.status, answer.problem["title"]) == (403, "FORBIDDEN")
+
+
+@pytest.mark.parametrize(
+    ("method", "path", "name"),
+    [
+        *((method, "/users/a%20b", "username") for method in ("GET", "PUT", "DELETE")),
+        ("GET", "/roles/a|b", "roleId"),
+        ("GET", "/tenants/a@b", "tenantId"),
+        ("GET", "/mapping-rules/ä", "mappingRuleId"),
+        ("GET", "/users/" + "a" * 257, "username"),
+        ("GET", "/users/a%20b/sessions", "username"),
+        ("DELETE", "/users/a%20b/sessions", "username"),
+        ("POST", "/groups/a%20b/users/search", "groupId"),
+        ("DELETE", "/groups/g/users/a%20b", "username"),
+        ("PUT", "/roles/r/clients/a%20b", "clientId"),
+        ("GET", "/global-task-listeners/a%20b", "id"),
+        ("DELETE", "/global-task-listeners/a%20b", "id"),
+    ],
+)
+async def test_an_id_that_nothing_can_have_is_400(admin, method, path, name):
+    body = {"name": "x"} if method == "PUT" and path.startswith("/users") else None
+    answer = await admin(method, path, body, 400)
+    assert answer.problem["title"] == "INVALID_ARGUMENT"
+    assert f"The {name} '" in answer.problem["detail"]

@@ -1,4 +1,4 @@
-"""The variables that expressions of a boundary event see: for a message's key those around its host, otherwise all."""
+"""The variables that expressions of a boundary event see: those of its host."""
 
 import pytest
 
@@ -37,27 +37,29 @@ def waits(engine):
 
 
 @pytest.mark.parametrize("host", HOSTS)
-def test_the_key_of_a_message_does_not_see_what_the_host_maps_for_itself(engine, host):
+def test_the_key_of_a_message_sees_what_the_host_maps_for_itself(engine, host):
+    """Inputs of a loop belong to its inner instances, which the event is not attached to."""
+    key, other = ("around", "mapped") if host == "loop" else ("mapped", "around")
     engine.deploy(CHILD)
     engine.deploy(hosted(HOSTS[host]))
-    key = engine.start(k="around", own="mapped", items=["item"])
-    assert waits(engine) == [("hello", "around")]
-    engine.run(PublishMessage("hello", "mapped"))
-    assert engine.state_of(key) == "ACTIVATED"
-    engine.run(PublishMessage("hello", "around"))
-    assert engine.state_of(key) == "COMPLETED"
+    instance = engine.start(k="around", own="mapped", items=["item"])
+    assert waits(engine) == [("hello", key)]
+    engine.run(PublishMessage("hello", other))
+    assert engine.state_of(instance) == "ACTIVATED"
+    engine.run(PublishMessage("hello", key))
+    assert engine.state_of(instance) == "COMPLETED"
 
 
 def test_it_sees_what_scopes_around_the_host_have(engine):
-    inner = sub("scope", start("in"), HOSTS["task"], boundary("host"), "in > host", inputs=[("=inner", "k")])
+    inner = sub("scope", start("in"), task("host"), boundary("host"), "in > host", inputs=[("=inner", "k")])
     engine.deploy(model(start(), inner, "start > scope"))
-    engine.start(k="outer", inner="scope", own="mapped")
+    engine.start(k="outer", inner="scope")
     assert waits(engine) == [("hello", "scope")]
 
 
-def test_a_variable_that_only_the_host_has_is_an_incident_that_ends_when_it_is_set_around(engine):
-    engine.deploy(hosted(HOSTS["task"]))
-    key = engine.start(own="mapped")
+def test_a_variable_that_nobody_has_is_an_incident_of_the_host_that_ends_when_it_is_set(engine):
+    engine.deploy(hosted(task("host")))
+    key = engine.start()
     assert [(element, type_) for element, type_, _ in engine.incidents] == [("host", "EXTRACT_VALUE_ERROR")]
     engine.set(key, k="around")
     engine.resolve()
@@ -70,7 +72,7 @@ def test_the_name_of_a_message_sees_what_the_host_maps(engine):
     host = task("host", inputs=[("=own", "name"), ("=own", "k")])
     engine.deploy(model(start(), host, named, "start > host", roots=ROOTS))
     engine.start(k="around", name="outer", own="mapped")
-    assert waits(engine) == [("mapped", "around")]
+    assert waits(engine) == [("mapped", "mapped")]
 
 
 def test_the_name_of_a_signal_sees_what_the_host_maps(engine):

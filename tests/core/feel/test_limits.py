@@ -118,3 +118,11 @@ def test_the_permitted_depth_also_works_far_down_in_a_program(before, after):
         return compile_expression(text).evaluate({"x": [1]})
 
     assert at_depth(250)
+
+
+def test_a_text_that_is_too_long_names_the_setting():
+    """Prompts of agents are that long."""
+    with pytest.raises(
+        ParseError, match=r"has 20001 characters and may have at most 20000 \(setting feel\.source_length\)"
+    ):
+        compile_expression('"' + "a" * 19_999 + '"')
