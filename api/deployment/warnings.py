@@ -10,6 +10,7 @@ from vivero.api.reading import read
 from vivero.api.services import Services
 from vivero.core.bpmn.model import FormReference, Node
 from vivero.core.bpmn.parser import Parsed
+from vivero.core.events.starts import TOOL, TOOL_NAME
 from vivero.core.feel import Expression
 from vivero.engine.connectors import models as connectors
 from vivero.engine.connectors import webhooks
@@ -34,7 +35,21 @@ def warnings_of(
         found += connectors.warnings(resource.resource, resource.processes, connectors_enabled)
         for process in resource.processes if connectors_enabled else ():
             found += webhooks.warnings(resource.resource, process, has_secret)
-    return [*found, *_not_in_this_deployment(parsed)]
+    return [*found, *_tools_without_names(parsed), *_not_in_this_deployment(parsed)]
+
+
+def _tools_without_names(parsed: Sequence[Parsed]) -> Iterator[str]:
+    """A warning for each start event that should be a tool of agents, and cannot, because of its name."""
+    for resource in parsed:
+        for process in resource.processes:
+            for node in process.nodes.values():
+                name = node.properties.get(f"{TOOL}name")
+                if name is not None and TOOL_NAME.fullmatch(name) is None:
+                    yield (
+                        f"'{resource.resource}': process '{process.id}', element '{node.id}': agents do not see this"
+                        f" tool, because its name '{name[:100]}' has other characters than letters, digits, '_', '-'"
+                        " and '.', or more than 100"
+                    )
 
 
 def _not_in_this_deployment(parsed: Sequence[Parsed]) -> Iterator[str]:

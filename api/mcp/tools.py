@@ -72,6 +72,8 @@ class Tool:
     changes: bool = False
     """Whether a call changes anything."""
     run: Run = field(default=_request)
+    schema: Schema | None = None
+    """The schema of its arguments, if these are whatever an agent finds in a description."""
 
     def document(self) -> Mapping[str, Any]:
         """The tool as a client sees it."""
@@ -83,12 +85,15 @@ class Tool:
         required = [each.name for each in self.parameters if each.required]
         if required:
             schema["required"] = required
+        schema = schema if self.schema is None else dict(self.schema)
         hints = {"readOnlyHint": not self.changes, "openWorldHint": False}
         return {"name": self.name, "description": self.description, "inputSchema": schema, "annotations": hints}
 
 
 def checked(tool: Tool, arguments: Arguments) -> None:
     """Raise Problem 400 for arguments that the tool does not have, or that are missing."""
+    if tool.schema is not None:
+        return
     known = {each.name for each in tool.parameters}
     for name in arguments:
         if name not in known:

@@ -15,6 +15,7 @@ from vivero.core.records.messages import (
     StartAwaited,
     StartClosed,
     StartCollected,
+    StartDescribed,
     StartLocked,
     StartOpened,
     StartReleased,
@@ -185,6 +186,13 @@ def start_opened(state: State, event: StartOpened) -> Row:
             state.link(where, key, {})
         state.link(where[key], start.key, start)
     state.link(_starts(state).rows, start.key, start)
+    return start
+
+
+def start_described(state: State, event: StartDescribed) -> Row:
+    start = _starts(state).rows[event.key]
+    state.edit(start)
+    start.properties = event.properties
     return start
 
 

@@ -7,13 +7,16 @@ from vivero.core.events.behaviour import InvalidStart, LatestVersion
 from vivero.core.feel import EvaluationError, Expression
 from vivero.core.records.catalogue import StartMetadata
 from vivero.core.records.effects import Effects
-from vivero.core.records.messages import StartOpened
+from vivero.core.records.messages import StartDescribed, StartOpened
 from vivero.core.view import View
 
 
 def open_start(event: StartMetadata, latest: LatestVersion, view: View) -> Effects:
     where = latest.definition, view.tenant, latest.process_id, event.element
-    yield StartOpened(view.key(), *where, event.kind, event.name, event.together)
+    opened = StartOpened(view.key(), *where, event.kind, event.name, event.together)
+    yield opened
+    if event.properties is not None:
+        yield StartDescribed(opened.key, event.properties)
 
 
 def static_name(expression: Expression, element: str) -> str:

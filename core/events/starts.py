@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 
-import msgspec
+from msgspec.structs import replace
 
-from vivero.core.bpmn.model import Process, parts_of
+from vivero.core.bpmn.model import Node, Process, parts_of
 from vivero.core.events.behaviour import InvalidStart as InvalidStart
 from vivero.core.events.table import EVENT_BEHAVIOURS
 from vivero.core.records.catalogue import ProcessMetadata, StartFormMetadata, StartMetadata
@@ -37,6 +38,18 @@ def _start_form(process: Process) -> StartFormMetadata | None:
     return StartFormMetadata(str(form.form_id.static_value), form.binding, form.version_tag)
 
 
+TOOL = "io.camunda.tool:"
+"""The prefix of the properties that describe a start event as a tool of agents."""
+TOOL_NAME = re.compile(r"[A-Za-z0-9_.-]{1,100}", re.ASCII)
+"""The names of tools, which clients of the Model Context Protocol understand."""
+_TOLD = (TOOL, "inbound.type")
+"""The beginnings of the names of properties that the catalogue shows."""
+
+
+def _told(node: Node) -> dict[str, str] | None:
+    return {name: text for name, text in node.properties.items() if name.startswith(_TOLD)} or None
+
+
 def starts_of(process: Process) -> Iterator[StartMetadata]:
     """Evaluate the names of start events without variables, as there is no instance yet. Raises like `metadata_of`."""
     for node in process.nodes.values():
@@ -45,5 +58,6 @@ def starts_of(process: Process) -> Iterator[StartMetadata]:
                 start = EVENT_BEHAVIOURS[type(event)].start
                 if start is not None:
                     found = start(node.id, event)
-                    together = node.awaits_all or bool(node.awaited_beside)
-                    yield msgspec.structs.replace(found, together=True) if together else found
+                    together, properties = node.awaits_all or bool(node.awaited_beside), _told(node)
+                    usual = not together and properties is None
+                    yield found if usual else replace(found, together=together, properties=properties)

@@ -15,13 +15,15 @@ class StartMetadata(msgspec.Struct, frozen=True, omit_defaults=True, gc=False):
     """A start event of a process. For MESSAGE and SIGNAL (`kind`), `name` is the name of the message or signal.
 
     For TIMER_DATE, TIMER_CYCLE and CONDITION, `name` is the text of the expression. `together`: all messages of the
-    start event start one instance together, or the instance awaits others of the same correlation key.
+    start event start one instance together, or the instance awaits others of the same correlation key. `properties` are
+    those that agents and connectors read; None for nothing.
     """
 
     element: str
     kind: str
     name: str
     together: bool = False
+    properties: dict[str, str] | None = None
 
 
 class StartFormMetadata(msgspec.Struct, frozen=True, omit_defaults=True, gc=False):

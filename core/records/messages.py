@@ -407,6 +407,13 @@ class StartOpened(Event, frozen=True):
     together: bool = False
 
 
+class StartDescribed(Event, frozen=True):
+    """What the model tells agents and connectors about a start event that has just been opened."""
+
+    key: int
+    properties: dict[str, str]
+
+
 class StartClosed(Event, frozen=True):
     key: int
 

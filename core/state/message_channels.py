@@ -241,6 +241,8 @@ class StartSubscription(Row):
     opened_at: Time
     together: bool = False
     """All messages of the start event start one instance together, those of one correlation key."""
+    properties: dict[str, str] | None = None
+    """What the model tells agents and connectors about the start event."""
     state: Annotated[str, DELETES] = OPEN
 
 

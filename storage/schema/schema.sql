@@ -1101,6 +1101,7 @@ CREATE TABLE start_subscriptions (
     kind text NOT NULL,
     name text NOT NULL,
     together boolean DEFAULT false NOT NULL,
+    properties json,
     CONSTRAINT start_subscriptions_kind_check CHECK (kind = ANY (ARRAY['MESSAGE'::text, 'SIGNAL'::text, 'CONDITION'::text])),
     CONSTRAINT start_subscriptions_pkey PRIMARY KEY (subscription_key)
 );
@@ -1446,7 +1447,8 @@ CREATE VIEW message_subscriptions WITH (security_invoker=true) AS
     subscriptions.correlation_key,
     subscriptions.tenant_id,
     subscriptions.business_id,
-    subscriptions.ended_at
+    subscriptions.ended_at,
+    NULL::json AS properties
    FROM subscriptions
   WHERE subscriptions.kind = 'MESSAGE'::text
 UNION ALL
@@ -1466,7 +1468,8 @@ UNION ALL
     NULL::text AS correlation_key,
     s.tenant_id,
     NULL::text AS business_id,
-    NULL::timestamp with time zone AS ended_at
+    NULL::timestamp with time zone AS ended_at,
+    s.properties
    FROM start_subscriptions s
      JOIN process_definitions d USING (process_definition_key)
   WHERE s.kind = 'MESSAGE'::text;

@@ -20,7 +20,9 @@ from vivero.storage.search.resources import Resource
 SUBSCRIPTION_STATES = ("CORRELATED", "CREATED", "DELETED", "MIGRATED")
 SUBSCRIPTION_TYPES = ("PROCESS_EVENT", "START_EVENT")
 
-_NO_TEXT = "NULL::text"
+_OF_TOOL = """coalesce((SELECT json_object_agg(p.key, p.value) FROM json_each_text(s.properties) p
+ WHERE p.key LIKE 'io.camunda.tool:%'), '{}')"""
+"""What a start event tells agents. `%` is no placeholder here: the statements have numbered ones."""
 _OPEN = {"CREATED": "s.state = 'CREATED' AND s.ended_at IS NULL"}
 """The second condition follows from the first one. Partial indexes have it."""
 
@@ -46,10 +48,10 @@ MESSAGE_SUBSCRIPTIONS = Resource(
             "correlationKey", "s.correlation_key", TEXT, sort=True, sort_sql=f"left(s.correlation_key, {SORTED_PREFIX})"
         ),
         filtered("tenantId", "s.tenant_id", TEXT, sort=True),
-        filtered("toolName", _NO_TEXT, TEXT, sort=True),
-        filtered("inboundConnectorType", _NO_TEXT, TEXT, sort=True),
+        filtered("toolName", "s.properties ->> 'io.camunda.tool:name'", TEXT, sort=True),
+        filtered("inboundConnectorType", "s.properties ->> 'inbound.type'", TEXT, sort=True),
         filtered("businessId", "s.business_id", TEXT, implied=implied.by_business_id("s")),
-        Field("toolProperties", "'{}'::json", OTHER),
+        Field("toolProperties", _OF_TOOL, OTHER),
     ),
 )
 

@@ -173,8 +173,11 @@ async def fill(reader: Connection, state: State, needs: Iterable[Need]) -> Signa
 
 def _starts(rows: Rows) -> Starts:
     starts = Starts()
-    for row in rows:
-        starts.add(StartSubscription(*row))
+    for *row, properties in rows:
+        start = StartSubscription(*row)
+        if properties is not None:
+            start.properties = msgspec.json.decode(properties, type=dict[str, str])
+        starts.add(start)
     return starts
 
 

@@ -1,6 +1,7 @@
 -- name: starts
 -- All start subscriptions: one for each message or signal that starts a process.
-SELECT subscription_key, process_definition_key, tenant_id, process_id, element_id, kind, name, to_epoch_ms(opened_at), together
+SELECT subscription_key, process_definition_key, tenant_id, process_id, element_id, kind, name, to_epoch_ms(opened_at), together,
+    properties
 FROM start_subscriptions ORDER BY subscription_key;
 
 -- name: subscriptions

@@ -471,10 +471,11 @@ WHERE t.subscription_key = k.key;
 -- name: new_start_subscriptions
 -- For the latest versions only.
 INSERT INTO start_subscriptions (subscription_key, process_definition_key, tenant_id, process_id, element_id, kind, name,
-    opened_at, together)
-SELECT x.key, x.definition, x.tenant, x.process_id, x.element, x.kind, x.name, from_epoch_ms(x.opened_at), x.together
-FROM json_to_recordset($1) AS x(key bigint, definition bigint, tenant text, process_id text, element text, kind text,
-    name text, opened_at bigint, together boolean, state text)
+    opened_at, together, properties)
+SELECT x.key, x.definition, x.tenant, x.process_id, x.element, x.kind, x.name, from_epoch_ms(x.opened_at), x.together,
+    x.properties
+FROM json_to_recordset($1) AS x(key bigint, definition bigint, tenant text, process_id text, element text, kind text, name text,
+    opened_at bigint, together boolean, properties json, state text)
 WHERE x.state <> 'CLOSED';
 
 -- name: start_subscriptions

@@ -1,11 +1,13 @@
 """Agents have the permissions of their token, and what they change is in the audit log."""
 
+import json
+
 import pytest
 from psycopg.rows import dict_row
 
 from tests.api.access.conftest import basic, bearer
 from tests.api.changed_services import changed
-from tests.api.conftest import KEY, Client
+from tests.api.conftest import KEY, NOW, Client
 from tests.api.mcp.conftest import Agent
 from tests.api.one_caller import OneCaller
 from vivero.api import app as api_app
@@ -13,6 +15,7 @@ from vivero.api.access.buckets import Buckets
 from vivero.api.access.rates import Rates
 from vivero.api.callers.caller import Caller
 from vivero.api.callers.permissions import ALL_RIGHTS, rights
+from vivero.api.mcp import process_tools
 from vivero.storage.access.identities import Grant
 
 
@@ -135,3 +138,65 @@ async def test_a_call_counts_once_for_the_limit_of_its_client(stored, rows):
     assert not failed
     assert (await agent.send("ping")).status == 200
     assert (await agent.send("ping")).status == 429
+
+
+@pytest.fixture
+def start_event(rows):
+    """Puts a process with a message start event that is a tool."""
+
+    def put(key, process, tool, version=1):
+        rows.definition(key=key, process_id=process, version=version)
+        rows.put(
+            "start_subscriptions",
+            subscription_key=key + 1,
+            process_definition_key=key,
+            opened_at=NOW,
+            tenant_id="<default>",
+            process_id=process,
+            element_id="start",
+            kind="MESSAGE",
+            name=f"begin {process}",
+            properties=json.dumps({"io.camunda.tool:name": tool, "inbound.type": "x"}),
+        )
+
+    return put
+
+
+def processes(agent):
+    return Agent(agent.client, "/mcp/processes")
+
+
+async def test_an_agent_sees_the_processes_that_it_may_see(agent_with, start_event):
+    start_event(KEY, "order", "place_order")
+    start_event(KEY + 10, "secret", "tell_secret")
+    start_event(KEY + 20, "order", "not a name", version=2)
+    agent = processes(agent_with(READ))
+    assert set(await agent.tools()) == {"place_order", "searchVariables", "getProcessInstance", "searchIncidents"}
+    problem, failed = await agent.use("place_order")
+    assert (problem["status"], failed) == (403, True)
+    for tool in ("tell_secret", "not a name", "createProcessInstance"):
+        answer = await agent.send("tools/call", {"name": tool, "arguments": {}})
+        assert answer.json["error"]["code"] == -32602
+    assert set(await processes(agent_with()).tools()) == set()
+
+
+async def test_a_tool_of_two_processes_is_refused(agent_with, start_event, engine):
+    start_event(KEY, "order", "go")
+    start_event(KEY + 10, "other", "go")
+    everything = Grant("PROCESS_DEFINITION", "*", ("READ_PROCESS_INSTANCE",))
+    answer = await processes(agent_with(everything)).send("tools/call", {"name": "go", "arguments": {}})
+    assert answer.json["error"]["message"] == "The processes order and other have a tool of the name 'go'"
+    assert engine.appended == []
+
+
+async def test_pages_of_process_tools(agent_with, start_event, monkeypatch):
+    monkeypatch.setattr(process_tools, "TOOLS_A_PAGE", 2)
+    for n in range(3):
+        start_event(KEY + 10 * n, f"p{n}", f"tool{n}")
+    agent = processes(agent_with(Grant("PROCESS_DEFINITION", "*", ("READ_PROCESS_INSTANCE",))))
+    first = (await agent.send("tools/list")).json["result"]
+    second = (await agent.send("tools/list", {"cursor": first["nextCursor"]})).json["result"]
+    assert [tool["name"] for tool in second["tools"]] == ["tool2"]
+    assert "nextCursor" not in second
+    wrong = await agent.send("tools/list", {"cursor": "x"})
+    assert wrong.json["error"]["code"] == -32602

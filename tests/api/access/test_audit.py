@@ -19,7 +19,7 @@ from vivero.storage.search.audit_log import ENTITY_TYPES, OPERATIONS
 ROOT = basic("root")
 READ_ONLY = (
     *("/search", "/evaluation", "/element-instances", "/migration-plan"),
-    *("/jobs/activation", "/chaos/children/{name}", "/mcp/cluster"),
+    *("/jobs/activation", "/chaos/children/{name}", "/mcp/cluster", "/mcp/processes"),
 )
 """The ends of paths of routes that are not recorded: they change nothing, or (activation) are the work of job workers;
 fault injection exists in tests only. The tools of agents are requests of other routes."""

@@ -34,6 +34,7 @@ dov  GET    /v2/system/usage-metrics
 +    DELETE /v2/authentication/me/tokens/{tokenName}
 -    POST   /v2/setup/user
 +    POST   /mcp/cluster
++    POST   /mcp/processes
 *    GET    /live
 *    GET    /startup
 *    GET    /ready
@@ -386,7 +387,7 @@ OTHER_TENANT = {
         f"{method} /v2/cluster-variables/tenants/{{tenantId}}{rest}"
         for method, rest in (("POST", ""), ("GET", "/{name}"), ("PUT", "/{name}"), ("DELETE", "/{name}"))
     },
-    "own tests of agents": {"POST /mcp/cluster"},
+    "own tests of agents": {"POST /mcp/cluster", "POST /mcp/processes"},
     "own tests of undo": {"POST /v2/process-instances/{processInstanceKey}/undo"},
     "own tests of deletions": {
         "POST /v2/process-instances/{processInstanceKey}/deletion",

@@ -115,6 +115,15 @@ async def test_files_are_checked_without_being_deployed(designer, engine):
         assert failed
 
 
+async def test_a_tool_with_a_wrong_name_is_a_warning(designer):
+    named = '<zeebe:properties><zeebe:property name="io.camunda.tool:name" value="order pizza"/></zeebe:properties>'
+    plain = '<startEvent id="start">'
+    content = MODEL.replace(plain, f"{plain}<extensionElements>{named}</extensionElements>")
+    assert content != MODEL
+    found, _ = await designer.use("validateResources", resources=[{"name": "a.bpmn", "content": content}])
+    assert "its name 'order pizza'" in found["warnings"][0]
+
+
 async def test_a_deployment_asks_first(designer, engine):
     files = [{"name": 'a"b.bpmn', "content": MODEL}]
     asked, failed = await designer.use("deployResources", resources=files)

@@ -50,6 +50,7 @@ OF_MODELS = {
         "RequirementsAdded",
         "DecisionAdded",
         "StartOpened",
+        "StartDescribed",
         "TimerScheduled",
     ),
 }
