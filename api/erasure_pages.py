@@ -26,9 +26,9 @@ from vivero.storage.access import audit_log
 from vivero.storage.postgres.driver import Connection
 from vivero.storage.retention import erasure_by_value as by_value
 from vivero.storage.retention import history
-from vivero.storage.retention.erasure_by_value import Counts, EventLogPlace, Search
+from vivero.storage.retention.erasure_by_value import Buffered, Counts, EventLogPlace, PendingPlace, Search
 
-MESSAGES, LOGS, KEYS, BATCHES = "messages:", "log:", "keys:", "batches:"
+MESSAGES, PENDING_STARTS, LOGS, KEYS, BATCHES = "messages:", "starts:", "log:", "keys:", "batches:"
 EXECUTIONS, WORKERS = "executions:", "workers:"
 """How places begin, in the order of the search."""
 T = TypeVar("T")
@@ -71,6 +71,7 @@ class Answer:
                 "commands": counts["commands"],
                 "events": counts["events"],
                 "messages": counts["messages"],
+                "pendingStarts": counts["pending_starts"],
                 "idempotencyKeys": counts["idempotency_keys"],
                 "batchOperations": counts["batch_operations"],
                 "jobExecutions": counts["job_executions"],
@@ -106,15 +107,27 @@ class Pages:
         after = _read(rest, lambda: int(rest), 0)
         async with self.services.reads.pool.connection() as connection:
             found, following = await by_value.search_messages(connection, self.search, after)
-        counts = Counts(messages=len(found))
-        if found and not self.search.dry:
-            for key, tenant, correlation_key in found:
-                await submit_internal(self.services, ExpireMessage(key, tenant, correlation_key), tenant, key)
-            async with self.services.reads.pool.connection() as connection, connection.transaction():
-                await by_value.delete_expired(connection, [each.key for each in found])
-                await self._record(connection, [str(each.key) for each in found])
-        self.answer.counts.add(counts)
-        return LOGS if following is None else f"{MESSAGES}{following}"
+        await self._expire(found)
+        self.answer.counts.add(Counts(messages=len(found)))
+        return PENDING_STARTS if following is None else f"{MESSAGES}{following}"
+
+    async def pending_starts(self, rest: str) -> str | None:
+        """The same for messages that wait for others. The engine deletes their row with the command."""
+        place = _read(rest, lambda: PendingPlace(*map(int, rest.split("."))), PendingPlace())
+        async with self.services.reads.pool.connection() as connection:
+            found, following = await by_value.search_pending_starts(connection, self.search, place)
+        await self._expire(found)
+        self.answer.counts.add(Counts(pending_starts=len(found)))
+        return LOGS if following is None else PENDING_STARTS + ".".join(map(str, following))
+
+    async def _expire(self, found: Sequence[Buffered]) -> None:
+        if not found or self.search.dry:
+            return
+        for key, tenant, correlation_key in found:
+            await submit_internal(self.services, ExpireMessage(key, tenant, correlation_key), tenant, key)
+        async with self.services.reads.pool.connection() as connection, connection.transaction():
+            await by_value.delete_expired(connection, [each.key for each in found])
+            await self._record(connection, [str(each.key) for each in found])
 
     async def logs(self, rest: str) -> str | None:
         place = _read(rest, lambda: EventLogPlace(*map(int, rest.split("."))), EventLogPlace())
@@ -186,6 +199,7 @@ class Pages:
 
 _STEPS: Mapping[str, Callable[[Pages, str], Awaitable[str | None]]] = {
     MESSAGES: Pages.messages,
+    PENDING_STARTS: Pages.pending_starts,
     LOGS: Pages.logs,
     KEYS: Pages.keys,
     BATCHES: Pages.batches,

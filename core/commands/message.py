@@ -36,6 +36,7 @@ from vivero.core.records.messages import (
     PublishMessage,
     RejectCorrelation,
     ReleaseStart,
+    StartCollected,
     StartInstance,
     StartLocked,
     StartReleased,
@@ -238,10 +239,13 @@ def no_subscription(name: str, correlation_key: str) -> Rejection:
 
 
 def expire(command: ExpireMessage, view: View) -> Effects:
-    """Nobody gets the message any more. Nothing happens if it has expired, or is not stored."""
+    """Nobody gets the message, or the messages of the pending start, any more. Nothing happens if there is none."""
     channel = view.channel(command.tenant, command.correlation_key)
     if channel.is_here(command.key) and channel.messages[command.key].deadline > view.now:
         yield MessageExpired(command.key, command.tenant, command.correlation_key)
+    for (process_id, element), pending in channel.pending.items():
+        if pending.key == command.key:
+            yield StartCollected(command.key, command.tenant, command.correlation_key, process_id, element)
 
 
 # ---- waiting

@@ -50,7 +50,7 @@ class CorrelateMessage(Command, frozen=True):
 
 
 class ExpireMessage(Command, frozen=True):
-    """Let a stored message expire before its time: it is to be erased. `key` is the message's key."""
+    """Let a stored message, or a pending start, expire before its time: it is to be erased. `key` is the key of one."""
 
     intent: ClassVar[str] = "MESSAGE:EXPIRE"
     home = homes.of_channel
@@ -384,7 +384,7 @@ class StartAwaited(Event, frozen=True):
 
 
 class StartCollected(Event, frozen=True):
-    """A pending start has ended: all of its messages have come, or its time was over."""
+    """A pending start has ended: all of its messages have come, its time was over, or it was erased."""
 
     key: int
     tenant: str

@@ -16,6 +16,7 @@ import msgspec
 from vivero.core.records.base import Command, Event
 from vivero.core.records.codec import INTENTS, UnknownFormat, decode_command, decode_events, encode_events
 from vivero.core.records.decision_evaluations import DecisionEvaluated
+from vivero.core.records.messages import KeptMessage
 from vivero.core.records.personal import channel_of, emptied, names_of
 from vivero.storage.access.tenants import Tenants, TenantStatements
 from vivero.storage.postgres.driver import Connection
@@ -25,6 +26,7 @@ from vivero.storage.retention.erasure import empty_commands, erase_logs
 from vivero.storage.retention.history import DELETED, ERASURE, RUNNING, delete_trees
 from vivero.storage.retention.sought import Sought
 
+_kept_decoder = msgspec.json.Decoder(tuple[KeptMessage, ...])
 _sql = beside(__file__)
 _of_tenants = TenantStatements(__file__)
 
@@ -44,6 +46,8 @@ class Counts:
     """Rows of the event log that belong to no tree."""
     messages: int = 0
     """Buffered messages."""
+    pending_starts: int = 0
+    """Messages of a key that wait for others to start an instance together."""
     idempotency_keys: int = 0
     batch_operations: int = 0
     job_executions: int = 0
@@ -237,7 +241,7 @@ async def _live_channels(connection: Connection, sought: Sought, events: Iterabl
 
 
 class Buffered(NamedTuple):
-    """A message that waits, and its channel."""
+    """A message or a pending start, and its channel."""
 
     key: int
     tenant: str
@@ -251,6 +255,22 @@ async def search_messages(connection: Connection, search: Search, after: int) ->
         Buffered(*row[:3]) for row in rows if _has(search.sought, *row[2:5], _BusinessId(row[5]), _variables(row[6]))
     ]
     return found, rows[-1][0] if rows else None
+
+
+class PendingPlace(NamedTuple):
+    """A pending start in the order of their deadlines. A later message moves one to the end, where it is found."""
+
+    deadline_ms: int = 0
+    key: int = 0
+
+
+async def search_pending_starts(
+    connection: Connection, search: Search, place: PendingPlace
+) -> tuple[list[Buffered], PendingPlace | None]:
+    """The same for pending starts."""
+    rows = (await _of_tenants.execute(connection, "pending_starts", search.tenants, *place, ROWS, BYTES)).rows
+    found = [Buffered(*row[:3]) for row in rows if _has(search.sought, row[2], _kept_decoder.decode(row[3]))]
+    return found, PendingPlace(rows[-1][4], rows[-1][0]) if rows else None
 
 
 class _BusinessId(msgspec.Struct, frozen=True):

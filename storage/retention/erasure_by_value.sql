@@ -70,6 +70,23 @@ FROM (
 WHERE m.before < $3
 ORDER BY m.message_key;
 
+-- name: pending_starts
+-- The next pending starts behind the one with the deadline $1 and the key $2, up to $3 and about $4 bytes. Only they have a
+-- deadline: the index of the deadlines finds them among the locks of running instances.
+SELECT s.process_instance_key, s.tenant_id, s.correlation_key, s.kept::text, s.deadline_ms
+FROM (
+    SELECT t.*, sum(pg_column_size(t.kept)) OVER (ORDER BY t.deadline_ms, t.process_instance_key)
+        - pg_column_size(t.kept) AS before
+    FROM (
+        SELECT * FROM start_locks WHERE deadline_ms IS NOT NULL AND deadline_ms >= $1
+            AND (deadline_ms, process_instance_key) > ($1::bigint, $2::bigint)
+            -- only tenants: AND tenant_id = ANY ($5::text[])
+        ORDER BY deadline_ms, process_instance_key LIMIT $3
+    ) t
+) s
+WHERE s.before < $4
+ORDER BY s.deadline_ms, s.process_instance_key;
+
 -- name: delete_expired
 -- Those that have expired before their time, at once. The chore that deletes expired messages takes those that a batch holds.
 DELETE FROM messages WHERE message_key = ANY (ARRAY(

@@ -11,7 +11,9 @@ from tests.api.conftest import Client
 from tests.chaos import replayed
 from tests.core.decision_models import file
 from tests.core.dmn.models import decision, literal, table
-from tests.core.models import ONE_TASK
+from tests.core.event_models import together
+from tests.core.message_models import message, model
+from tests.core.models import ONE_TASK, task
 from tests.engine.whole_engine import TENANT, WholeEngine
 from tests.storage.personal_data import ESCAPED, PERSON, erase, places_of
 from tests.storage.schemas.running_instances import MODELS
@@ -86,6 +88,16 @@ ECHO = file(
 """Decisions whose inputs, outputs and results have the person."""
 
 
+DEFINITIONS = "".join(f'<messageEventDefinition messageRef="{name}"/>' for name in ("one", "two"))
+TOGETHER = model(
+    together(f'<startEvent id="s">{DEFINITIONS}</startEvent>'),
+    task("t"),
+    "s > t",
+    id="together",
+    roots=(message("one", None, "one"), message("two", None, "two")),
+)
+
+
 @pytest.fixture
 async def engine(migrated):
     made = WholeEngine(migrated)
@@ -130,6 +142,9 @@ async def write_everywhere(engine):
     await engine.run(CreateInstance("nosuch", variables=given, business_id=PERSON))
     await engine.run(CreateInstance("waiting", variables=variables(k=PERSON), tags=(PERSON,)))
     await engine.run(PublishMessage("hello", PERSON, variables=given))
+    await engine.deploy(TOGETHER)
+    await engine.run(PublishMessage("one", PERSON, variables=given, business_id=PERSON))
+    await engine.run(PublishMessage("one", "somebody", variables=given))
     await engine.run(CreateInstance("p", variables=given))
     for (key,) in await engine.rows("SELECT process_instance_key FROM process_instances WHERE ended_at IS NULL"):
         await engine.run(CancelInstance(key))
@@ -230,6 +245,28 @@ async def test_a_message_that_is_buffered_expires_and_nobody_gets_it(engine, cli
     states = await engine.rows("SELECT process_instance_key, state FROM process_instances ORDER BY 1")
     assert [state for _, state in states] == ["ACTIVATED", "COMPLETED"]
     assert states[0][0] == waiting
+
+
+async def test_messages_that_wait_for_others_to_start_an_instance_expire(engine, client, migrated):
+    await engine.deploy(TOGETHER)
+    for key, known in ((PERSON, "1"), ("eve", ESCAPED), ("bob", '"bob"')):
+        await engine.run(PublishMessage("one", key, variables={"email": msgspec.Raw(known.encode())}))
+    assert (await erase(client, **OF_VARIABLE, dryRun=True))[2]["pendingStarts"] == 2
+    assert await engine.value("SELECT count(*) FROM start_locks") == 3
+    _, _, counts = await erase(client, **OF_VARIABLE)
+    assert (counts["pendingStarts"], counts["inUse"], places_of(migrated)) == (2, 0, set())
+    for key in (PERSON, "bob", "eve"):
+        await engine.run(PublishMessage("two", key))
+    assert await engine.rows("SELECT process_id FROM process_instances") == [("together",)], "that of bob"
+    assert await replayed.check(migrated) > 0
+
+
+async def test_pending_starts_are_searched_in_pages(engine, client, monkeypatch):
+    await engine.deploy(TOGETHER)
+    for number in range(20):
+        await engine.run(PublishMessage("one", f"{number % 2 and PERSON} {number}"))
+    assert (await erase(client, values=[PERSON]))[2]["pendingStarts"] == 10
+    assert await engine.value("SELECT count(*) FROM start_locks") == 10
 
 
 async def test_what_a_running_instance_waits_for_is_in_use_until_it_ends(engine, client, migrated):

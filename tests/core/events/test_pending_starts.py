@@ -12,7 +12,7 @@ from tests.core.models import ONE_TASK, end, task
 from vivero.core.records.catalogue import DeleteResource
 from vivero.core.records.effects import RejectionCode
 from vivero.core.records.instances import CreateInstance
-from vivero.core.records.messages import CorrelateMessage, PublishMessage, StartAwaited, StartCollected
+from vivero.core.records.messages import CorrelateMessage, ExpireMessage, PublishMessage, StartAwaited, StartCollected
 from vivero.core.rules import PENDING_START_MS
 
 ROOTS = tuple(message(name, None, name) for name in "ABCD")
@@ -33,6 +33,22 @@ def pending(engine, key="x"):
     """The names of the messages that wait for others, in order of arrival."""
     channel = engine.state.channels.get(("<default>", key))
     return [] if channel is None else ["".join(one.name for one in row.kept) for row in channel.pending.values()]
+
+
+def test_one_that_is_to_be_erased_is_forgotten(engine):
+    """Those of other keys, processes and start events wait on."""
+    engine.deploy(begun_by("AB"))
+    for key in ("x", "y"):
+        engine.publish("A", key, ttl_ms=60_000)
+    (row,) = engine.state.channels["<default>", "x"].pending.values()
+    erased = engine.run(ExpireMessage(row.key, "<default>", "x"))
+    assert [type(event) for event in erased.events] == [StartCollected]
+    assert (pending(engine), pending(engine, "y")) == ([], ["A"])
+    rebuilt(engine)
+    for key in (row.key, 5):
+        assert engine.run(ExpireMessage(key, "<default>", "x")).events == [], "nothing waits any more"
+    engine.publish("B", "x")
+    assert (live(engine), pending(engine)) == ([], ["B"])
 
 
 @pytest.mark.parametrize("order", ["".join(order) for order in permutations("ABC")])

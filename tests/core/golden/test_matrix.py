@@ -36,6 +36,7 @@ def test_every_golden_trace_is_of_a_variant_or_has_its_own_test():
         "cluster_variables",
         "modification",
         "migration",
+        "pending_start",
         "order",
         "in_quanta",
         "surplus",

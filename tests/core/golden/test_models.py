@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from tests.core.engine import Engine, sample
-from tests.core.event_models import call
+from tests.core.event_models import call, together
 from tests.core.message_models import message, receive
 from tests.core.models import end, file, flow, par, process, process_element, start, sub, task, xor
 from vivero.core.execution.step import StepLimits
@@ -16,7 +16,7 @@ from vivero.core.records.business_ids import AssignBusinessId
 from vivero.core.records.codec import EVENTS
 from vivero.core.records.instances import VariableSet
 from vivero.core.records.jobs import CompleteJob
-from vivero.core.records.messages import PublishMessage
+from vivero.core.records.messages import ExpireMessage, PublishMessage
 from vivero.core.records.migrations import CalledMigration, MigrateInstance
 from vivero.core.records.suspensions import ResumeInstance, SuspendInstance
 from vivero.core.records.timers import TriggerTimer
@@ -130,6 +130,21 @@ def business_ids(engine):
     engine.accepted(PublishMessage("hello", "1", business_id="order-7"))
 
 
+def pending_start(engine):
+    """Messages that start an instance together: one is kept and erased; then all come."""
+    names = "ABC"
+    definitions = "".join(f'<messageEventDefinition messageRef="{name}"/>' for name in names)
+    begins = together(f'<startEvent id="start">{definitions}</startEvent>')
+    roots = "".join(message(name, None, name) for name in names)
+    engine.deploy(file(roots, process_element(begins, task("work"), end(), "start > work > end")))
+    engine.publish("A", "x", n=1)
+    (kept,) = engine.state.channels["<default>", "x"].pending.values()
+    engine.accepted(ExpireMessage(kept.key, "<default>", "x"))
+    for name in "BCA":
+        engine.publish(name, "x", of=name)
+    engine.complete("work")
+
+
 def migration(engine):
     """Tokens that wait, a timer that stays, one that ends, a message that is awaited from now on; a called instance."""
     hour = "<timerEventDefinition><timeDuration>PT1H</timeDuration></timerEventDefinition>"
@@ -169,7 +184,9 @@ def in_quanta(engine):
     engine.cancel(engine.start())
 
 
-RUNS = [one_task, order, surplus, incidents, cancelled, deadlock, suspended, business_ids, migration, in_quanta]
+BEGINS = ("> CreateInstance", "> PublishMessage")
+RUNS = [one_task, order, surplus, incidents, cancelled, deadlock, suspended, business_ids]
+RUNS += [migration, in_quanta, pending_start]
 
 
 @pytest.mark.parametrize("run", RUNS, ids=lambda run: run.__name__)
@@ -177,7 +194,7 @@ def test_the_trace_is_the_golden_one(run, golden):
     engine = Engine(StepLimits(quantum_items=1)) if run is in_quanta else Engine()
     run(engine)
     lines = engine.trace
-    begin = next(number for number, line in enumerate(lines) if line.startswith("> CreateInstance"))
+    begin = next(number for number, line in enumerate(lines) if line.startswith(BEGINS))
     golden(run.__name__, "\n".join(lines[begin:]) + "\n")
 
 
