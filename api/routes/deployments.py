@@ -10,6 +10,7 @@ from vivero.api.access import tenants
 from vivero.api.access.needs import DEPLOY
 from vivero.api.commands import submission
 from vivero.api.deployment.checks import check_webhooks, examined_by, reject
+from vivero.api.deployment.cluster_variables import warnings_of_variables
 from vivero.api.deployment.warnings import warnings_of, warnings_of_forms
 from vivero.api.http.multipart import FormPart, read_parts
 from vivero.api.http.problems import bad_request, invalid_argument
@@ -59,6 +60,7 @@ async def create(request: Request, services: Services) -> Response:
     has_secret = None if services.files.webhooks is None else services.files.webhooks.has_secret
     warnings = warnings_of(parsed, services.files.webhooks is not None, has_secret)
     warnings += await warnings_of_forms(parsed, services, tenant)
+    warnings += await warnings_of_variables([(file.file_name or "", file.content) for file in files], services, tenant)
     document = _document(reply, warnings, submitted.appended.position)
     return json_response(document, submitted.position)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from typing import NamedTuple
 
 from vivero.storage.access.tenants import Tenants, TenantStatements
@@ -33,3 +34,9 @@ async def read(
             tenant, key, business_id = found
     of_cluster, of_tenant = (await connection.execute(_sql["variables"], (tenant or "",))).rows[0]
     return ExpressionContext(of_cluster.encode(), of_tenant.encode(), key, business_id)
+
+
+async def known(connection: Connection, tenant: str, names: Collection[str]) -> frozenset[tuple[str, str]]:
+    """The variables with these names that a tenant sees, as pairs of tenant (empty: the cluster) and name."""
+    rows = (await connection.execute(_sql["known"], (tenant, list(names)))).rows
+    return frozenset((tenant, name) for tenant, name in rows)

@@ -10,3 +10,7 @@ SELECT tenant_id, process_instance_key, business_id FROM process_instances
 WHERE process_instance_key = coalesce((
     SELECT process_instance_key FROM element_instances WHERE element_instance_key = $1), $1)
     -- only tenants: AND tenant_id = ANY ($2::text[]);
+
+-- name: known
+-- Those of some variables that a tenant sees. By the unique index.
+SELECT tenant_id, name FROM cluster_variables WHERE tenant_id = ANY (ARRAY['', $1::text]) AND name = ANY ($2::text[]);

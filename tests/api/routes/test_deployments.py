@@ -15,7 +15,7 @@ from vivero.core.records.catalogue import (
     ResourceReference,
 )
 from vivero.storage.postgres.errors import ConnectionLost
-from vivero.storage.reads import deployed_forms
+from vivero.storage.reads import deployed_forms, expression_context
 
 KEY = 2251799813685249
 TYPE = (b"content-type", b"multipart/form-data; boundary=xyz")
@@ -171,6 +171,49 @@ async def test_a_form_that_is_not_deployed_with_its_process_is_a_warning(
     assert answer.status == 200
     expected = "'order.bpmn' line 3 element 't': the form 'other' is not in this deployment"
     assert [each.startswith(expected) for each in answer.json["warnings"] if "binding" in each] == [True] * warned
+
+
+SCRIPT = (
+    '<scriptTask id="t"><extensionElements><zeebe:script xmlns:zeebe="http://camunda.org/schema/zeebe/1.0"'
+    ' expression="={}" resultVariable="r"/></extensionElements></scriptTask>'
+)
+
+
+@pytest.mark.parametrize(
+    ("expression", "lacking"),
+    [
+        ("camunda.vars.env.everywhere", []),
+        ("camunda . vars. cluster\n .everywhere.deeper", []),
+        ("camunda.vars.tenant.everywhere", ["'everywhere' of the tenant: until"]),
+        ("camunda.vars.tenant.mine + camunda.vars.env.mine", []),
+        ("camunda.vars.cluster.mine", ["'mine' of the cluster: until"]),
+        ("camunda.vars.env.`not-there`", ["'not-there' of the cluster or the tenant: until"]),
+        ("camunda.vars.env.a + camunda.vars.env.b + camunda.vars.env.a", ["'a' of", "'b' of"]),
+        ("camunda.processInstance.key", []),
+        ("x.camundax.vars.env.a", []),
+        ("get value(camunda.vars.env, name)", []),
+    ],
+)
+async def test_a_cluster_variable_that_does_not_exist_is_a_warning(rows, reader, engine, expression, lacking):
+    for tenant, name in (("", "everywhere"), ("<default>", "mine"), ("blue", "a"), ("blue", "b")):
+        rows.put("cluster_variables", tenant_id=tenant, name=name, value="1", normal="1", metadata="{}")
+    answer = await reader("POST", "/v2/deployments", body(part(process(more=SCRIPT.format(expression)))), [TYPE])
+    found = [each for each in answer.json["warnings"] if "cluster variable" in each]
+    assert len(found) == len(lacking)
+    for warning, text in zip(found, lacking, strict=True):
+        assert warning.startswith(f"'order.bpmn' line 3: there is no cluster variable {text}")
+
+
+async def test_cluster_variables_that_cannot_be_looked_up_are_a_warning(rows, reader, engine, monkeypatch):
+    async def lost(*_):
+        raise ConnectionLost("gone")
+
+    monkeypatch.setattr(expression_context, "known", lost)
+    answer = await reader(
+        "POST", "/v2/deployments", body(part(process(more=SCRIPT.format("camunda.vars.env.x")))), [TYPE]
+    )
+    assert answer.status == 200
+    assert "could not be looked up: check that they exist" in str(answer.json["warnings"])
 
 
 @pytest.mark.parametrize("file_name", ["a b.bpmn", "ü.bpmn", 'q\\"uote.bpmn', "C:\\\\x.bpmn"])
