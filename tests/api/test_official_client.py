@@ -372,6 +372,34 @@ async def test_forms_of_a_start_and_of_a_task(in_thread):
     await in_thread(use)
 
 
+async def test_cluster_variables(in_thread):
+    def use(client):
+        create, update = models.CreateClusterVariableRequest.from_dict, models.UpdateClusterVariableRequest.from_dict
+        made = client.create_global_cluster_variable(data=create({"name": "limit", "value": {"n": 10}}))
+        assert (str(made.scope), made.tenant_id, json.loads(made.value)) == ("GLOBAL", None, {"n": 10})
+        with pytest.raises(sdk.errors.ConflictError):
+            client.create_global_cluster_variable(data=create({"name": "limit", "value": {}}))
+        own = {"tenant_id": "<default>", "name": "limit"}
+        request = create({"name": "limit", "value": {"n": 20}, "metadata": {"team": "x"}, "kind": "JSON"})
+        assert client.create_tenant_cluster_variable(tenant_id="<default>", data=request).tenant_id == "<default>"
+        changed = client.update_tenant_cluster_variable(**own, data=update({"value": {"n": 30}}))
+        assert client.get_tenant_cluster_variable(**own) == changed
+        query = models.ClusterVariableSearchQueryRequest.from_dict({"filter": {"name": "limit"}})
+        found = client.search_cluster_variables(data=query).items
+        assert [(str(each.scope), each.is_truncated) for each in found] == [("GLOBAL", False), ("TENANT", False)]
+        told = models.ExpressionEvaluationRequest(expression="=camunda.vars.env.limit.n")
+        assert client.evaluate_expression(data=told).result == 30
+        client.delete_tenant_cluster_variable(**own)
+        assert client.evaluate_expression(data=told).result == 10
+        client.update_global_cluster_variable(name="limit", data=update({"value": {"n": 11}}))
+        assert json.loads(client.get_global_cluster_variable(name="limit").value) == {"n": 11}
+        client.delete_global_cluster_variable(name="limit")
+        with pytest.raises(sdk.errors.NotFoundError):
+            client.get_global_cluster_variable(name="limit")
+
+    await in_thread(use)
+
+
 async def test_messages_and_their_subscriptions(in_thread, tmp_path):
     def use(client):
         deploy_text(client, tmp_path, waits=WAITS)

@@ -50,6 +50,10 @@ CLI_COMMANDS: Mapping[str, Mapping[str, tuple[str, str]]] = {
         ),
         "signal": ("processes.messages:signal", "Broadcast a signal."),
         "set": ("processes.variables:set_", "Set variables of process instances."),
+        "cluster-variables": (
+            "processes.cluster_variables:cluster_variables",
+            "List, set and delete variables of the cluster and of tenants.",
+        ),
         "task": ("processes.tasks:task", "List, show, claim, assign, update and complete user tasks."),
         "activate": ("processes.ad_hoc:activate", "Activate elements of an ad-hoc sub-process, or list them."),
         "cancel": ("processes.changes:cancel", "Cancel process instances: by key, or all that match."),

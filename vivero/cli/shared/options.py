@@ -35,18 +35,25 @@ def json_option(command: F) -> F:
     return click.option("--json", "as_json", is_flag=True, help="Print JSON, one document per line.")(command)
 
 
-class JsonObject(click.ParamType[dict[str, Any]]):
-    """A JSON object: a text, `@file`, or `@-` for standard input."""
+class JsonValue(click.ParamType[Any]):
+    """JSON: a text, `@file`, or `@-` for standard input."""
 
     name = "JSON"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        try:
+            return _value(value)
+        except (Unreadable, ValueError) as error:
+            self.fail(str(error), param, ctx)
+
+
+class JsonObject(JsonValue):
+    """A JSON object: a text, `@file`, or `@-` for standard input."""
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> dict[str, Any]:
         if isinstance(value, dict):
             return value
-        try:
-            found = _value(value)
-        except (Unreadable, ValueError) as error:
-            self.fail(str(error), param, ctx)
+        found = super().convert(value, param, ctx)
         if not isinstance(found, dict):
             self.fail('the value must be a JSON object, such as {"total": 30}', param, ctx)
         return found
@@ -70,7 +77,7 @@ def json_of(text: str, name: str = "the text") -> Any:
         raise ValueError(f"{name} is not valid JSON ({error}): {shown.strip()}") from error
 
 
-JSON_OBJECT = JsonObject()
+JSON_OBJECT, JSON_VALUE = JsonObject(), JsonValue()
 
 
 class Key(click.ParamType[str]):
@@ -150,6 +157,7 @@ def tell(as_json: bool, text: str, **document: Any) -> None:
 __all__ = [
     "CONFIG",
     "JSON_OBJECT",
+    "JSON_VALUE",
     "KEY",
     "PATH",
     "VARIABLES",
