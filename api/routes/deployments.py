@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 import msgspec
@@ -24,6 +25,7 @@ from vivero.storage.state.definitions import store_resources
 
 MAX_NAME = 500
 TENANT = "tenantId"
+_SEPARATOR = re.compile(r"[/\\]")
 
 _reply_decoder = msgspec.json.Decoder(DeploymentReply)
 
@@ -84,6 +86,11 @@ def _files(parts: list[FormPart]) -> list[FormPart]:
     for file in files:
         if not file.file_name or len(file.file_name) > MAX_NAME:
             raise invalid_argument(f"Every resource needs a file name of at most {MAX_NAME} characters")
+        if file.file_name.startswith(("/", "\\")) or ".." in _SEPARATOR.split(file.file_name):
+            raise invalid_argument(
+                f"The file name '{file.file_name}' leads out of the folder of its deployment: it must neither begin"
+                " with a separator nor contain '..' as a folder"
+            )
     return files
 
 

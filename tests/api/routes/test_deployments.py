@@ -216,7 +216,17 @@ async def test_cluster_variables_that_cannot_be_looked_up_are_a_warning(rows, re
     assert "could not be looked up: check that they exist" in str(answer.json["warnings"])
 
 
-@pytest.mark.parametrize("file_name", ["a b.bpmn", "ü.bpmn", 'q\\"uote.bpmn', "C:\\\\x.bpmn"])
+@pytest.mark.parametrize("file_name", ["../x.bpmn", "a/../../x.bpmn", "/etc/x.bpmn", "a\\\\..\\\\x.bpmn"])
+async def test_a_file_name_that_leads_out_of_its_folder_is_refused(client, engine, file_name):
+    answer = await client("POST", "/v2/deployments", body(part(process(), file_name=file_name)), [TYPE])
+    assert answer.status == 400
+    assert file_name.replace("\\\\", "\\") in answer.problem["detail"]
+    assert engine.appended == []
+
+
+@pytest.mark.parametrize(
+    "file_name", ["a/x.bpmn", "./x.bpmn", "a..b.bpmn", "a b.bpmn", "ü.bpmn", 'q\\"uote.bpmn', "C:\\\\x.bpmn"]
+)
 @pytest.mark.harmless
 async def test_file_names_are_kept(rows, reader, engine, file_name):
     await reader("POST", "/v2/deployments", body(part(process(), file_name=file_name)), [TYPE])
