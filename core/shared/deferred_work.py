@@ -16,6 +16,8 @@ ITEMS_RESUMED = 100
 """A quantum takes up all items of an instance tree if they are no more than this."""
 ITEMS_RESUMED_OF_MANY = 50
 """If there are more, a quantum takes up this many, the last ones deferred. Few, as it may have to defer them again."""
+TERMINATIONS_RESUMED_OF_MANY = 200
+"""Or this many if they are all ends of elements, which are cheap. Each quantum writes the rest of the items again."""
 MAX_ATTEMPTS = 100
 """A command about a whole instance waits behind at most this many quanta of deferred work."""
 
@@ -28,7 +30,9 @@ def put_off(command: MigrateInstance | ModifyInstance) -> Effects:
 
 def next_work(tree: InstanceTree) -> tuple[tuple[int, str, Any], ...]:
     """The items that the next quantum takes up."""
-    items = tree.work if len(tree.work) <= ITEMS_RESUMED else tree.work[-ITEMS_RESUMED_OF_MANY:]
+    items = tree.work if len(tree.work) <= ITEMS_RESUMED else tree.work[-TERMINATIONS_RESUMED_OF_MANY:]
+    if len(items) > ITEMS_RESUMED and not all(stage == "terminate" for _, stage, _ in items):
+        items = items[-ITEMS_RESUMED_OF_MANY:]
     return items if tree.loaded_work is None else items[max(len(items) - tree.loaded_work, 0) :]
 
 

@@ -1,5 +1,7 @@
 """Bulk update of rows that end identically, such as the jobs, user tasks and elements of a cancelled loop.
 
+Elements that begin to terminate, such as those of a large modification, are updated in the same way.
+
 A statement gets their keys, and the values once, instead of a document per row: parsing documents is a large part
 of what an update costs PostgreSQL.
 """
@@ -10,7 +12,7 @@ from collections.abc import Callable, Iterable
 from operator import attrgetter
 from typing import Any
 
-from vivero.core.state.instance_tree import Element, Job, UserTask
+from vivero.core.state.instance_tree import TERMINATING, Element, Job, UserTask
 from vivero.core.state.rows import Row
 from vivero.storage.postgres.values import Params
 from vivero.storage.state.tables import ELEMENTS, JOBS, USER_TASKS
@@ -51,7 +53,9 @@ class BulkEnd:
 
 
 def _end_of_element(row: Element) -> End | None:
-    return None if row.ended_at is None or _is_more_than_ended(row) else ("ended_elements", row.state, row.ended_at)
+    if (row.ended_at is None and row.state is not TERMINATING) or _is_more_than_ended(row):
+        return None
+    return "ended_elements", row.state, row.ended_at
 
 
 def _end_of_job(row: Job) -> End | None:

@@ -115,8 +115,8 @@ FROM json_to_recordset($1) AS x(keys bigint[], definition bigint, process_id tex
 WHERE t.element_instance_key = k.key;
 
 -- name: ended_elements
--- Bulk end: elements that end identically, such as the inner instances of a long loop. It sets what `elements` sets, without
--- documents.
+-- Bulk end: elements that end, or begin to terminate, identically, such as the inner instances of a long loop. It sets what
+-- `elements` sets, without documents.
 UPDATE element_instances
 SET state = $2, ended_at = from_epoch_ms($3), tokens = '{}', live = 0, then_ = NULL, interrupted = false, loop = NULL,
     ad_hoc = NULL, request = NULL, incidents = 0, incident_key = NULL, registered = NULL, awaiting_reset = NULL,

@@ -18,6 +18,7 @@ from vivero.core.records.instances import (
 from vivero.core.records.jobs import CompleteJob, ThrowJobError
 from vivero.core.replay import replay
 from vivero.core.shared import deferred_work
+from vivero.core.state.instance_tree import MISSING, InstanceTree
 from vivero.core.state.state import State
 
 QUANTUM = 10
@@ -187,6 +188,17 @@ def test_a_quantum_writes_what_it_has_taken_up_however_much_there_is(monkeypatch
     assert put_off(engine) < 60
     finish(engine, CancelInstance(root))
     assert engine.ended[root][0] == "TERMINATED"
+
+
+def test_a_quantum_takes_up_more_ends_of_elements_than_other_work():
+    ends = tuple((key, "terminate", 0) for key in range(500))
+    others = tuple((key, "activate", 0) for key in range(500))
+    tree = InstanceTree(1, MISSING)
+    for work, expected in ((ends, ends[-200:]), (others, others[-50:]), ((*others, *ends[:199]), ends[149:199])):
+        tree.work = work
+        assert deferred_work.next_work(tree) == expected
+    tree.work, tree.loaded_work = ends, 7
+    assert deferred_work.next_work(tree) == ends[-7:]
 
 
 @pytest.mark.parametrize("quantum_items", [3, QUANTUM, 25])

@@ -14,7 +14,7 @@ from typing import Any, get_type_hints
 import pytest
 
 from vivero.core.partitions.routes import Routes, spread
-from vivero.core.state.instance_tree import MISSING, TERMINATED, Element, Job, LoopState, UserTask
+from vivero.core.state.instance_tree import MISSING, TERMINATED, TERMINATING, Element, Job, LoopState, UserTask
 from vivero.core.state.slot_moves import SlotMove
 from vivero.core.state.state import State
 from vivero.storage.postgres import driver
@@ -292,7 +292,7 @@ def changed(row, fields):
 
 
 ENDED = {
-    "elements": [ended_element(11)],
+    "elements": [ended_element(11), ended_element(11, state=TERMINATING, ended_at=None)],
     "jobs": [ended_job(11), ended_job(11, error_code="E", error_message="M", state="ERROR_THROWN", priority=0)],
     "user_tasks": [
         ended_user_task(11),
