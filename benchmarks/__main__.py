@@ -27,6 +27,7 @@ LARGE = (
         "capacity",
         "partitions",
         "processes",
+        "documents",
         "dry_runs",
         "operations",
     ),

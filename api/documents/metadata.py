@@ -12,6 +12,7 @@ from vivero.api.http.decoding import Body, Int64, Key, Violations, as_epoch_ms, 
 from vivero.api.http.problems import Problem, invalid_argument
 from vivero.api.http.response import encode, iso_datetime
 from vivero.api.settings import ApiSettings
+from vivero.engine.documents.settings import DocumentSettings
 from vivero.storage.documents.documents import Document, NewDocument
 
 MAX_NAME_BYTES = 255
@@ -59,7 +60,7 @@ def decoded(part: str, body: bytes, settings: ApiSettings) -> MetadataBody:
         raise Problem(problem.status, problem.title, f"Part [{part}]: {problem.detail}") from problem
 
 
-def merged(upload: Upload, given: MetadataBody, ttl_ms: int | None, name: str | None) -> NewDocument:
+def merged(upload: Upload, given: MetadataBody, settings: DocumentSettings, name: str | None) -> NewDocument:
     """The metadata of an upload. What is given has precedence over the part of the file, and that over `name`.
 
     Raises:
@@ -84,10 +85,11 @@ def merged(upload: Upload, given: MetadataBody, ttl_ms: int | None, name: str | 
         content_type,
         file_name or "",
         None if given.expires_at is None else as_epoch_ms(given.expires_at, "expiresAt"),
-        ttl_ms,
+        settings.ttl_ms,
         given.process_definition_id,
         as_key(given.process_instance_key, "processInstanceKey"),
         encode(given.custom_properties or {}).decode(),
+        settings.with_instances,
     )
 
 

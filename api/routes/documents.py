@@ -145,7 +145,7 @@ def _described(services: Services, received: Received, name: str | None) -> Sequ
         if given.file_name is not None:
             upload.head = upload.head._replace(file_name=given.file_name)
         try:
-            new = merged(upload, given, services.documents.settings.ttl_ms, name)
+            new = merged(upload, given, services.documents.settings, name)
         except Problem as problem:
             if name is not None:
                 raise

@@ -24,6 +24,8 @@ class DocumentSettings:
     """All contents of a tenant, each counted once; beyond it 507. 0: no limit."""
     ttl: str = "never"
     """Life of a document without `expiresAt`: an ISO 8601 duration, or `never`."""
+    with_instances: bool = False
+    """Delete new documents with the process instance that their metadata name. An erasure always does."""
     max_link_s: int = 7 * 24 * 3600
     """Longest life of a link that needs no sign-in."""
 

@@ -22,7 +22,10 @@ class DocumentPlace(NamedTuple):
 
 
 class NewDocument(NamedTuple):
-    """The metadata of a new document. `ttl_ms`: its life if it has no `expires_at_ms`; None: for ever."""
+    """The metadata of a new document. `ttl_ms`: its life if it has no `expires_at_ms`; None: for ever.
+
+    `goes_with_instance`: it expires when the process instance is deleted, if it is one of its tenant.
+    """
 
     content_type: str
     file_name: str
@@ -32,6 +35,7 @@ class NewDocument(NamedTuple):
     process_instance_key: int | None
     custom_properties: str
     """A JSON object."""
+    goes_with_instance: bool
 
 
 class Document(NamedTuple):
@@ -56,6 +60,7 @@ async def add(
     values = (
         *(*place, content, new.content_type, new.file_name, new.expires_at_ms, new.ttl_ms),
         *(new.process_definition_id, new.process_instance_key, new.custom_properties),
+        new.goes_with_instance,
     )
     rows = (await connection.execute(_sql["add"], values)).rows
     return (rows[0][0],) if rows else None

@@ -1,9 +1,9 @@
 -- name: add
 -- Nothing if the tenant has a document with this id in this store. Its own time is the engine's, like that of its expiry.
 INSERT INTO documents (document_id, store_id, tenant_id, content_key, content_type, file_name, created_at, expires_at,
-    process_definition_id, process_instance_key, custom_properties)
+    process_definition_id, process_instance_key, custom_properties, goes_with_instance)
 VALUES ($1, $2, $3, $4, $5, $6, clock_now(),
-    coalesce(from_epoch_ms($7), clock_now() + $8::bigint * interval '1 millisecond'), $9, $10, $11)
+    coalesce(from_epoch_ms($7), clock_now() + $8::bigint * interval '1 millisecond'), $9, $10, $11, $12)
 ON CONFLICT DO NOTHING
 RETURNING expires_at;
 

@@ -421,6 +421,7 @@ CREATE TABLE documents (
     process_definition_id text,
     process_instance_key bigint,
     custom_properties text NOT NULL,
+    goes_with_instance boolean DEFAULT false NOT NULL,
     CONSTRAINT documents_content_key_fkey FOREIGN KEY (content_key) REFERENCES document_contents(content_key),
     CONSTRAINT documents_pkey PRIMARY KEY (document_id, store_id, tenant_id)
 );
@@ -1835,6 +1836,10 @@ BEGIN
             DELETE FROM loop_items i WHERE i.body_key = ANY (bodies);
             DELETE FROM paged_loop_items i WHERE i.body_key = ANY (bodies);
         END IF;
+        UPDATE documents d SET expires_at = '-infinity'
+        FROM process_instances p
+        WHERE d.process_instance_key = ANY (instances) AND p.process_instance_key = d.process_instance_key
+            AND p.tenant_id = d.tenant_id AND (d.goes_with_instance OR why = 'ERASURE');
         DELETE FROM variables v WHERE v.process_instance_key = ANY (instances);
         DELETE FROM jobs j WHERE j.process_instance_key = ANY (instances);
         DELETE FROM timers t WHERE t.process_instance_key = ANY (instances);

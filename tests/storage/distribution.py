@@ -122,7 +122,7 @@ SEARCHED_BY_VALUE = {
     *("idempotency_keys", "batch_operations", "batch_operation_items", "job_executions"),
     *("job_counts", "job_count_changes"),
 }
-DOCUMENTS = "files: whoever erases a person deletes the documents to which the person's variables refer"
+DOCUMENTS = "files: those of an erased instance expire with it; the contents of others are not searched"
 LIVE = "what waits: messages expire by a command, the rest counts as in use until nothing waits any more"
 OPERATORS = "what operators and the authors of models name, or their accounts"
 STATISTICS = "sums by names of the model"

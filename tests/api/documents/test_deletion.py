@@ -1,0 +1,70 @@
+"""Documents that end with their process instance, and the chores that delete what has ended."""
+
+import pytest
+
+from tests.api.conftest import KEY, NOW
+from vivero.engine.documents.chores import chores
+from vivero.engine.retention.chore_settings import RetentionSettings
+from vivero.storage.retention import history
+
+
+async def do_chores(documents):
+    """One run of each chore."""
+    settings = RetentionSettings(pause_s=0)
+    for chore in chores(settings, 7 * 24 * 3600, documents.services.reads.pool.connection):
+        await chore.handler(None)
+
+
+async def delete_instance(documents, reason):
+    async with documents.services.reads.pool.connection() as connection:
+        return await history.delete_trees(connection, [KEY], reason)
+
+
+@pytest.mark.parametrize(
+    ("limits", "reason", "left"),
+    [
+        ({}, history.REQUEST, 4),
+        ({}, history.ERASURE, 2),
+        ({"with_instances": True}, history.REQUEST, 2),
+    ],
+)
+async def test_a_document_may_go_with_its_instance(documents, reason, left):
+    """Not with a running one, with another one, or with one of another tenant."""
+    documents.rows.instance(KEY)
+    documents.rows.instance(KEY + 1, parent_process_instance_key=KEY, tenant_id="<default>", ended_at=NOW)
+    documents.rows.instance(KEY + 2, ended_at=NOW)
+    for key in (KEY, KEY + 1, KEY + 2):
+        await documents.upload(b"%d" % key, processInstanceKey=str(key))
+    await documents.upload(b"other", "of b", processInstanceKey=str(KEY))
+    documents.rows.execute("UPDATE documents SET tenant_id = 'b' WHERE file_name = 'of b'")
+    await delete_instance(documents, reason)
+    await do_chores(documents)
+    assert documents.stored[0] == 4
+    documents.rows.execute("UPDATE process_instances SET ended_at = %s, state = 'COMPLETED'", [NOW])
+    await delete_instance(documents, reason)
+    await do_chores(documents)
+    assert documents.stored[:3] == (left, left, left)
+
+
+async def test_chores_delete_what_has_expired_and_what_nobody_needs(documents):
+    await documents.upload(b"old", expiresAt="2020-01-01T00:00:00Z")
+    kept = await documents.upload(b"same", expiresAt="2020-01-01T00:00:00Z")
+    await documents.upload(b"same")
+    documents.rows.execute(
+        "INSERT INTO document_contents (tenant_id, store_id, alive_at) VALUES"
+        " ('<default>', 'postgres', now() - interval '2 hours'), ('<default>', 'postgres', now())"
+    )
+    documents.rows.execute("INSERT INTO document_link_keys (secret, created_at) VALUES ('', '2020-01-01'), ('', now())")
+    await do_chores(documents)
+    assert documents.stored == (1, 2, 1, 4)
+    assert documents.one("SELECT count(*) FROM document_link_keys") == 1
+    assert (await documents.get(kept["documentId"])).status == 404
+
+
+async def test_a_large_content_is_deleted_in_many_short_statements(documents, monkeypatch):
+    monkeypatch.setattr("vivero.storage.documents.contents.PARTS", 2)
+    reference = await documents.upload(bytes(5 * 256 * 1024))
+    await documents.get(reference["documentId"], method="DELETE")
+    assert documents.stored == (0, 1, 3, 3 * 256 * 1024)
+    await do_chores(documents)
+    assert documents.stored == (0, 0, 0, 0)
