@@ -176,7 +176,7 @@ WHERE t.variable_key = x.key;
 
 -- name: released_jobs
 -- It releases the jobs of instances that were suspended or resumed, before other changes of these jobs, which come after the
--- resumption. It locks them in the order of their keys, as `release` of leases and `suspended_jobs` do.
+-- resumption. It locks them in the order of their keys, as `suspended_jobs` does.
 UPDATE jobs
 SET ready = suspended_ready, available_at = suspended_until, suspended_ready = NULL, suspended_until = NULL, returned = true
 WHERE job_key = ANY (ARRAY(

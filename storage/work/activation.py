@@ -224,8 +224,12 @@ async def activated_jobs(
 
 async def release(connection: Connection, leases: Iterable[Lease]) -> list[tuple[str, str]]:
     """Give leases back; (type, tenant) of each job that is available again thereby."""
-    result = await connection.execute(_sql["release"], _columns(leases))
-    return [(type, tenant) for type, tenant in result.rows]
+    keys, tokens = _columns(leases)
+    rows = (await connection.execute(_sql["release"], (keys, tokens))).rows
+    available = [(type, tenant) for _, type, tenant, released in rows if released]
+    for key in [key for key, _, _, released in rows if not released]:
+        available += (await connection.execute(_sql["release_one"], (key, tokens))).rows
+    return available
 
 
 async def next_available_ms(

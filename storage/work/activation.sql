@@ -360,14 +360,30 @@ WHERE job_key = ANY (ARRAY (
     WHERE type = $1 AND tenant_id = $2 AND NOT ready AND available_at IS NOT NULL AND lease_token = ANY ($3::uuid[])
     FOR UPDATE SKIP LOCKED));
 
--- name: release
--- Returns the jobs of a client that is gone. The token tells whether the lease is still that of its activation. A suspended job
--- returns when its instance is resumed. The jobs are locked in the order of their keys, as a suspension and a resumption do.
+-- fragment: give_back
+-- A suspended job returns when its instance is resumed.
 UPDATE jobs
 SET ready = suspended_ready IS NULL, returned = true, available_at = NULL, worker = NULL, lease_token = NULL,
     suspended_ready = CASE WHEN suspended_ready IS NOT NULL THEN true END, suspended_until = NULL
+
+-- name: release
+-- Returns the jobs of a client that is gone. The token tells whether the lease is still that of its activation. SKIP LOCKED, as
+-- in take_back: the engine may wait for a row that this statement has locked. The second part has the jobs that were skipped.
+WITH released AS (
+-- include: give_back
 WHERE job_key = ANY (ARRAY(
-    SELECT job_key FROM jobs WHERE job_key = ANY ($1::bigint[]) AND lease_token = ANY ($2::uuid[]) ORDER BY job_key FOR UPDATE))
+    SELECT job_key FROM jobs WHERE job_key = ANY ($1::bigint[]) AND lease_token = ANY ($2::uuid[]) FOR UPDATE SKIP LOCKED))
+RETURNING job_key, type, tenant_id
+)
+SELECT job_key, type, tenant_id, true FROM released
+UNION ALL
+SELECT job_key, type, tenant_id, false FROM jobs
+WHERE job_key = ANY ($1::bigint[]) AND lease_token = ANY ($2::uuid[]) AND job_key NOT IN (SELECT job_key FROM released);
+
+-- name: release_one
+-- Returns a job that was locked. It may wait for the engine: it holds no other lock while it does.
+-- include: give_back
+WHERE job_key = $1 AND lease_token = ANY ($2::uuid[])
 RETURNING type, tenant_id;
 
 -- name: next_available

@@ -395,6 +395,10 @@ async def release_of(connection):
     await activation.release(connection, [activation.Lease(1, str(TOKEN))])
 
 
+async def release_one_of(connection):
+    await connection.execute(beside(activation.__file__)["release_one"], (1, [str(TOKEN)]))
+
+
 async def hand_over(connection):
     await leadership.hand_over(connection, await leadership.claim(connection, 1, "a"))
 
@@ -673,6 +677,7 @@ CASES = [
     ),
     Case("activation.take_back", take_back_of, taken_back_and_leased, LEASED),
     Case("activation.release", release_of, given_back_and_leased, LEASED),
+    Case("activation.release_one", release_one_of, given_back_and_leased, LEASED),
     Case("activation.extend", lambda c: activation.extend(c, 1, 3_600_000, None), extended_by_less, LEASED),
     Case("leadership.hand_over", hand_over, claimed),
     Case("leadership.make_partitions", create_one_more, nothing),

@@ -12,8 +12,9 @@ from vivero.storage.postgres.plans import BY_INDEX
 from vivero.storage.postgres.sql_files import beside
 from vivero.storage.state import save
 from vivero.storage.work import activation
+from vivero.storage.work.activation import Lease
 
-SAVE, LEASES = beside(save.__file__), beside(activation.__file__)
+SAVE = beside(save.__file__)
 OLDER, YOUNGER = 11, 12
 TOKEN = "00000000-0000-0000-0000-000000000001"
 PLACES = ([1, 2], [1, 2], [])
@@ -22,7 +23,6 @@ CHANGES = {
     "released": (SAVE["released_jobs"], PLACES),
     "released in parts": (SAVE["released_jobs"], ([], [], [1, 2])),
     "suspended": (SAVE["suspended_jobs"], (*PLACES, [])),
-    "given back": (LEASES["release"], ([YOUNGER, OLDER], [TOKEN])),
 }
 
 
@@ -64,6 +64,44 @@ async def test_jobs_are_locked_in_the_order_of_their_keys(sync, connect, change)
         await eventually(lambda: waits(sync))
         await first.script(f"SELECT FROM jobs WHERE job_key = {YOUNGER} FOR UPDATE; COMMIT")
     assert sync.execute("SELECT count(*) FROM jobs WHERE suspended_ready").fetchone() == (0,)
+
+
+async def test_a_job_that_the_engine_holds_is_given_back_without_a_deadlock(sync, connect):
+    """The engine saves its jobs in any order. The other job is free at once: the engine never waits for it."""
+    for key, instance in ((OLDER, 1), (YOUNGER, 2)):
+        put(sync, key, instance, ready=False, lease_token=TOKEN)
+    engine, leaving = await connect(), await connect()
+    available = []
+
+    async def leave():
+        leases = [Lease(key, TOKEN) for key in (YOUNGER, OLDER)]
+        available.extend(await activation.release(leaving, leases))
+
+    await engine.script(f"BEGIN; SELECT FROM jobs WHERE job_key = {OLDER} FOR UPDATE")
+    async with trio.open_nursery() as nursery:
+        nursery.start_soon(leave)
+        await eventually(lambda: waits(sync))
+        assert sync.execute("SELECT job_key FROM jobs WHERE ready").fetchall() == [(YOUNGER,)]
+        await engine.script(f"SELECT FROM jobs WHERE job_key = {YOUNGER} FOR UPDATE; COMMIT")
+    assert available == [("work", "<default>")] * 2
+    assert sync.execute("SELECT count(*) FROM jobs WHERE ready AND lease_token IS NULL").fetchone() == (2,)
+
+
+async def test_a_job_that_is_done_meanwhile_is_not_given_back(sync, connect):
+    put(sync, OLDER, 1, ready=False, lease_token=TOKEN)
+    engine, leaving = await connect(), await connect()
+    available = []
+
+    async def leave():
+        available.extend(await activation.release(leaving, [Lease(OLDER, TOKEN)]))
+
+    await engine.script(f"BEGIN; UPDATE jobs SET lease_token = NULL, ended_at = now() WHERE job_key = {OLDER}")
+    async with trio.open_nursery() as nursery:
+        nursery.start_soon(leave)
+        await eventually(lambda: waits(sync))
+        await engine.script("COMMIT")
+    assert available == []
+    assert sync.execute("SELECT count(*) FROM jobs WHERE ready").fetchone() == (0,)
 
 
 def waits(sync):
