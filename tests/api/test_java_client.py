@@ -1,0 +1,69 @@
+"""The official Java client, unmodified, against the elements of BPMN that are rare: its program is beside this file."""
+
+import os
+import re
+import shutil
+from pathlib import Path
+
+import pytest
+import trio
+
+from tests.core.compensation_models import CANCEL, done, transaction
+from tests.core.event_models import ad_hoc, boundary, complex_gateway, final, model
+from tests.core.models import end, file, par, process_element, start, task
+from tests.core.task_listener_models import user_task
+from tests.operations.tools import ROOT
+
+PROGRAM = Path(__file__).with_name("java") / "Rest.java"
+PROJECT = ROOT / "examples" / "first" / "java" / "pom.xml"
+VERSIONS = ("8.8.14", "8.9.0")
+LOOP = '<standardLoopCharacteristics loopMaximum="2"><loopCondition>=true</loopCondition></standardLoopCharacteristics>'
+MODELS = {
+    "adhoc": model(
+        start(),
+        ad_hoc("open", task("A"), task("B"), active='=["A"]', output="=x", into="xs", until="=count(xs) = 2"),
+        ad_hoc("decided", task("C"), job="agent"),
+        end(),
+        "start > open > decided > end",
+        id="adhoc",
+    ),
+    "listeners": file(
+        process_element(
+            start(), user_task("decide", "creating creating", "completing completing"), end(), "start > decide > end",
+            id="listeners",
+        )
+    ),
+    "others": model(
+        start(),
+        transaction("tx", start("ts"), done("book"), task("pay"), final("no", CANCEL), "ts > book > pay > no"),
+        boundary("cancelled", "tx", CANCEL),
+        par("fork"), task("left"), task("right"), complex_gateway("join", "=activationCount >= 2"),
+        task("again").replace("</serviceTask>", LOOP + "</serviceTask>"),
+        end(),
+        *("start > tx", "cancelled > fork > left > join > again > end", "fork > right > join"),
+        id="others",
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("version", VERSIONS)
+async def test_the_java_client_reads_every_answer(program_address, tmp_path, version):
+    if missing := [name for name in ("mvn", "java") if shutil.which(name) is None]:
+        pytest.skip(f"{' and '.join(missing)} is not installed")
+    for name, content in MODELS.items():
+        (tmp_path / f"{name}.bpmn").write_bytes(content)
+    sources = tmp_path / "src" / "main" / "java"
+    sources.mkdir(parents=True)
+    shutil.copy(PROGRAM, sources)
+    project, replaced = re.subn(r"<version>8[.0-9]+</version>", f"<version>{version}</version>", PROJECT.read_text())
+    assert replaced == 1
+    (tmp_path / "pom.xml").write_text(project)
+    arguments = " ".join(f"{name}.bpmn" for name in MODELS)
+    command = ["mvn", "-q", "-B", "compile", "exec:java", "-Dexec.mainClass=Rest", f"-Dexec.args={arguments}"]
+    environment = os.environ | {"CAMUNDA_REST_ADDRESS": program_address}
+    with trio.fail_after(300):
+        ran = await trio.run_process(
+            command, cwd=tmp_path, env=environment, capture_stdout=True, capture_stderr=True, check=False
+        )
+    assert (ran.returncode, b"every answer was read" in ran.stdout) == (0, True), ran.stdout + ran.stderr
