@@ -9,10 +9,9 @@ import { useResource } from '../lib/resource.ts';
 import { href } from '../lib/router.ts';
 import type { Batch, BatchItem } from '../lib/shapes.ts';
 import { Act } from '../parts/act.tsx';
-import { ActionDialog } from '../parts/action.tsx';
+import { Asking } from '../parts/action.tsx';
 import { CopyCommands } from '../parts/copy_commands.tsx';
 import { Head } from '../parts/head.tsx';
-import { Opening } from '../parts/opening.tsx';
 import { ProblemBox } from '../parts/problem.tsx';
 import { SearchPage } from '../parts/search.tsx';
 import { State } from '../parts/state.tsx';
@@ -157,19 +156,12 @@ function Actions({ batch }: { batch: Batch }) {
       >
         {t(label)}
       </Act>
-      <Opening need={UPDATE_BATCH} text={t('batch.cancelRest')}>
-        {(close) => (
-          <ActionDialog
-            title={t('batch.cancelRest')}
-            button={t('batch.cancelRest')}
-            danger
-            onClose={close}
-            commands={[change(batch, 'cancellation', 'cancel')]}
-          >
-            <p>{t('batch.cancelRestNote')}</p>
-          </ActionDialog>
-        )}
-      </Opening>
+      <Asking
+        need={UPDATE_BATCH}
+        title={t('batch.cancelRest')}
+        note={t('batch.cancelRestNote')}
+        command={change(batch, 'cancellation', 'cancel')}
+      />
     </>
   );
 }

@@ -15,7 +15,7 @@ import type { DecisionDefinition, Evaluation, RuleCounts } from '../lib/shapes.t
 import { decisionUrl } from '../lib/urls.ts';
 import { chosen } from '../lib/versions.ts';
 import { Head } from '../parts/head.tsx';
-import { ProblemBox } from '../parts/problem.tsx';
+import { Empty, ProblemBox } from '../parts/problem.tsx';
 import { VersionChoice, VersionFacts } from '../parts/versions.tsx';
 import { Compare } from './compare.tsx';
 import { Evaluate } from './evaluate.tsx';
@@ -169,14 +169,7 @@ export function Decision({ id }: { id: string }) {
         }
       />
       {found.problem.value && <ProblemBox problem={found.problem.value} retry={found.reload} />}
-      {versions && !definition && (
-        <div class="empty">
-          <p>{t('empty.decision', { id })}</p>
-          <a class="button" href={href('/decisions')}>
-            {t('nav.decisions')}
-          </a>
-        </div>
-      )}
+      {versions && !definition && <Empty text={t('empty.decision', { id })} of={['/decisions', 'nav.decisions']} />}
       {!versions && !found.problem.value && <p class="dim loading">{t('loading')}</p>}
       {definition && other && (
         <div class="stack decision">

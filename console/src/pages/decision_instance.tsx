@@ -9,9 +9,8 @@ import { go, href } from '../lib/router.ts';
 import { DELETE_EVALUATION } from '../lib/session.ts';
 import type { DecisionInstance as Shape } from '../lib/shapes.ts';
 import { decisionUrl } from '../lib/urls.ts';
-import { ActionDialog } from '../parts/action.tsx';
+import { Asking } from '../parts/action.tsx';
 import { Head } from '../parts/head.tsx';
-import { Opening } from '../parts/opening.tsx';
 import { ProblemBox } from '../parts/problem.tsx';
 import { State } from '../parts/state.tsx';
 import { KeyText, Time } from '../parts/time.tsx';
@@ -34,22 +33,14 @@ async function load(id: string, abort: AbortSignal): Promise<Found> {
 function DeleteButton({ of, n }: { of: Shape; n: number }) {
   const key = of.decisionEvaluationKey;
   return (
-    <Opening need={DELETE_EVALUATION} of={of.decisionDefinitionId} text={t('evaluation.delete')}>
-      {(close) => (
-        <ActionDialog
-          title={t('evaluation.delete')}
-          button={t('evaluation.delete')}
-          danger
-          onClose={close}
-          onDone={() => go(href('/decision-instances'))}
-          commands={[
-            { method: 'POST', path: `/v2/decision-instances/${key}/deletion`, cli: `delete-evaluations ${key}` },
-          ]}
-        >
-          <p>{t('evaluation.deleteNote', { n: number(n) })}</p>
-        </ActionDialog>
-      )}
-    </Opening>
+    <Asking
+      need={DELETE_EVALUATION}
+      of={of.decisionDefinitionId}
+      title={t('evaluation.delete')}
+      note={t('evaluation.deleteNote', { n: number(n) })}
+      command={{ method: 'POST', path: `/v2/decision-instances/${key}/deletion`, cli: `delete-evaluations ${key}` }}
+      done={() => go(href('/decision-instances'))}
+    />
   );
 }
 

@@ -1,6 +1,7 @@
 // Incidents, grouped by cause: one cure for each group.
 import { search } from '../lib/api.ts';
 import { allOf } from '../lib/batches.ts';
+import { wordsOf } from '../lib/commands.ts';
 import { causesOf } from '../lib/counts.ts';
 import { curesOf } from '../lib/cures.ts';
 import { type Group, grouped, incidentsAt, placeFilter } from '../lib/groups.ts';
@@ -37,7 +38,7 @@ async function load(abort: AbortSignal): Promise<Found> {
 /** The kind of an incident in words. */
 export function kindOf(errorType: string): string {
   if (errorType.endsWith('NO_RETRIES')) return t('error.noRetries');
-  const words = errorType.toLowerCase().replaceAll('_', ' ');
+  const words = wordsOf(errorType);
   return words.charAt(0).toUpperCase() + words.slice(1);
 }
 

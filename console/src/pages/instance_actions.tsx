@@ -10,7 +10,7 @@ import { go, href, put, query } from '../lib/router.ts';
 import { CANCEL_INSTANCE, DELETE_INSTANCE, MODIFY_INSTANCE, UPDATE_INSTANCE } from '../lib/session.ts';
 import type { Instance, Variable } from '../lib/shapes.ts';
 import { Act } from '../parts/act.tsx';
-import { ActionDialog, type Checked } from '../parts/action.tsx';
+import { ActionDialog, Asking, type Checked } from '../parts/action.tsx';
 import { differences } from '../parts/conflict.tsx';
 import { JsonArea } from '../parts/json_area.tsx';
 import { Opening } from '../parts/opening.tsx';
@@ -19,39 +19,18 @@ import { UndoButton } from './undo.tsx';
 
 type Props = { now: Now; onClose: () => void };
 
-function Cancel({ now, onClose }: Props) {
-  const key = now.instance.processInstanceKey;
-  return (
-    <ActionDialog
-      title={t('instance.cancel')}
-      button={t('instance.cancel')}
-      danger
-      onClose={onClose}
-      commands={[{ method: 'POST', path: `/v2/process-instances/${key}/cancellation`, cli: `cancel ${key}` }]}
-    >
-      <p>{t('instance.cancelNote')}</p>
-    </ActionDialog>
-  );
-}
-
 /** An ended instance goes with the instances that it called. One that was called goes with its caller only. */
 function DeleteButton({ instance }: { instance: Instance }) {
   const key = instance.processInstanceKey;
   return (
-    <Opening need={DELETE_INSTANCE} of={instance.processDefinitionId} text={t('instance.delete')}>
-      {(close) => (
-        <ActionDialog
-          title={t('instance.delete')}
-          button={t('instance.delete')}
-          danger
-          onClose={close}
-          onDone={() => go(href('/instances', { state: 'all' }))}
-          commands={[{ method: 'POST', path: `/v2/process-instances/${key}/deletion`, cli: `delete ${key}` }]}
-        >
-          <p>{t('instance.deleteNote')}</p>
-        </ActionDialog>
-      )}
-    </Opening>
+    <Asking
+      need={DELETE_INSTANCE}
+      of={instance.processDefinitionId}
+      title={t('instance.delete')}
+      note={t('instance.deleteNote')}
+      command={{ method: 'POST', path: `/v2/process-instances/${key}/deletion`, cli: `delete ${key}` }}
+      done={() => go(href('/instances', { state: 'all' }))}
+    />
   );
 }
 
@@ -147,7 +126,7 @@ type ActionsProps = { now: Now; undoable: boolean; name: (id: string) => string 
 
 export function InstanceActions({ now, undoable, name }: ActionsProps) {
   const { instance } = now;
-  const process = instance.processDefinitionId;
+  const { processDefinitionId: process, processInstanceKey: key } = instance;
   if (instance.endDate) return instance.parentProcessInstanceKey ? null : <DeleteButton instance={instance} />;
   const suspended = instance.state === 'SUSPENDED';
   return (
@@ -156,9 +135,13 @@ export function InstanceActions({ now, undoable, name }: ActionsProps) {
       <Opening need={UPDATE_INSTANCE} of={process} text={t('variables.set')}>
         {(close) => <SetVariables instance={instance} scope={instance.processInstanceKey} onClose={close} />}
       </Opening>
-      <Opening need={CANCEL_INSTANCE} of={process} text={t('instance.cancel')}>
-        {(close) => <Cancel now={now} onClose={close} />}
-      </Opening>
+      <Asking
+        need={CANCEL_INSTANCE}
+        of={process}
+        title={t('instance.cancel')}
+        note={t('instance.cancelNote')}
+        command={{ method: 'POST', path: `/v2/process-instances/${key}/cancellation`, cli: `cancel ${key}` }}
+      />
       {!suspended && (
         <Act
           need={MODIFY_INSTANCE}
@@ -170,10 +153,7 @@ export function InstanceActions({ now, undoable, name }: ActionsProps) {
         </Act>
       )}
       {!suspended && (
-        <a
-          class="button"
-          href={href('/migrate', { source: instance.processDefinitionKey, instance: instance.processInstanceKey })}
-        >
+        <a class="button" href={href('/migrate', { source: instance.processDefinitionKey, instance: key })}>
           {t('migrate.do')} …
         </a>
       )}

@@ -15,7 +15,7 @@ import { duration } from '../lib/time.ts';
 import { chosen, versionsOf } from '../lib/versions.ts';
 import { Divider } from '../parts/divider.tsx';
 import { Head } from '../parts/head.tsx';
-import { ProblemBox } from '../parts/problem.tsx';
+import { Empty, ProblemBox } from '../parts/problem.tsx';
 import { State } from '../parts/state.tsx';
 import { VersionChoice, VersionFacts } from '../parts/versions.tsx';
 import { DeleteButton } from './delete_definition.tsx';
@@ -260,14 +260,7 @@ export function Process({ id }: { id: string }) {
         actions={actions}
       />
       {found.problem.value && <ProblemBox problem={found.problem.value} retry={found.reload} />}
-      {versions && !definition && (
-        <div class="empty">
-          <p>{t('empty.process', { id })}</p>
-          <a class="button" href={href('/processes')}>
-            {t('nav.processes')}
-          </a>
-        </div>
-      )}
+      {versions && !definition && <Empty text={t('empty.process', { id })} of={['/processes', 'nav.processes']} />}
       {definition && <Version key={definition.processDefinitionKey} definition={definition} />}
     </div>
   );

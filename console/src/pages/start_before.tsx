@@ -1,5 +1,5 @@
 // Start before chosen elements instead of at the start event.
-
+import { useMemo } from 'preact/hooks';
 import { t } from '../lib/i18n.ts';
 import { modelOf } from '../lib/models.ts';
 import { flowNodesOf } from '../lib/operations/flow_nodes.ts';
@@ -17,7 +17,10 @@ export function StartBefore({
 }) {
   const key = definition.processDefinitionKey;
   const xml = useResource(`xml ${key}`, () => modelOf(key)).data.value;
-  const elements = xml ? flowNodesOf(xml, definition.processDefinitionId).filter(({ isFirst }) => isFirst) : [];
+  const elements = useMemo(
+    () => (xml ? flowNodesOf(xml, definition.processDefinitionId).filter(({ isFirst }) => isFirst) : []),
+    [xml],
+  );
   if (!elements.length) return null;
   const toggle = (id: string) => onChange(chosen.includes(id) ? chosen.filter((each) => each !== id) : [...chosen, id]);
   return (

@@ -5,9 +5,11 @@ import { useRef } from 'preact/hooks';
 import type { Problem } from '../lib/api.ts';
 import { attempt, type Command } from '../lib/commands.ts';
 import { t } from '../lib/i18n.ts';
+import type { Need } from '../lib/session.ts';
 import { Conflict, type Difference } from './conflict.tsx';
 import { CopyCommands } from './copy_commands.tsx';
 import { Dialog } from './dialog.tsx';
+import { Opening } from './opening.tsx';
 
 /** What others changed since the dialog opened, and the version that the commands depend on. */
 export type Checked = { differences: readonly Difference[]; version?: string | null };
@@ -104,3 +106,23 @@ export function ActionDialog({
     </Dialog>
   );
 }
+
+type AskingProps = {
+  need: Need;
+  of?: string | undefined;
+  title: string;
+  note: string;
+  command: Command;
+  done?: () => void;
+};
+
+/** A button whose dialog asks before something goes that does not come back. */
+export const Asking = ({ need, of, title, note, command, done = () => {} }: AskingProps) => (
+  <Opening need={need} of={of} text={title}>
+    {(close) => (
+      <ActionDialog title={title} button={title} danger onClose={close} onDone={done} commands={[command]}>
+        <p>{note}</p>
+      </ActionDialog>
+    )}
+  </Opening>
+);

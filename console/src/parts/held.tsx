@@ -12,14 +12,16 @@ const asking = new Map<string, number>();
 const suspended = signal<ReadonlySet<string>>(new Set());
 let leave: (() => void) | null = null;
 let soon = 0;
+let turn = 0;
 
 async function look(): Promise<void> {
   const keys = [...asking.keys()].slice(0, MOST);
+  const mine = ++turn;
   if (!keys.length) return;
   const filter = { state: 'SUSPENDED', processInstanceKey: { $in: keys } };
   try {
     const found = await ifAllowed(search<Instance>('process-instances', { filter, page: { limit: keys.length } }));
-    suspended.value = new Set(found?.items.map((one) => one.processInstanceKey));
+    if (mine === turn) suspended.value = new Set(found?.items.map((one) => one.processInstanceKey));
   } catch (error) {
     if (!(error instanceof Problem)) throw error; // of an outage the page itself tells
   }

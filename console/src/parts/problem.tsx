@@ -17,6 +17,16 @@ export type ListedOn = readonly [path: string, name: Key];
 /** What has no thing, or cannot have one, at this address: the same request gets the same answer. */
 const isFinal = ({ status }: Problem): boolean => status === 400 || status === 404;
 
+/** Nothing is there: where to go on. */
+export const Empty = ({ text, of: [path, name] }: { text: string; of: ListedOn }) => (
+  <div class="empty">
+    <p>{text}</p>
+    <a class="button" href={href(path)}>
+      {t(name)}
+    </a>
+  </div>
+);
+
 /** `of`: where to go on if the thing itself is missing. */
 export function ProblemBox({ problem, retry, of }: { problem: Problem; retry?: () => void; of?: ListedOn }) {
   if (of && isFinal(problem))

@@ -1,5 +1,5 @@
 // The audit log: who changed what, when, from where, and at which position of the log.
-import { shortPosition } from '../../lib/commands.ts';
+import { shortPosition, wordsOf } from '../../lib/commands.ts';
 import { t } from '../../lib/i18n.ts';
 import { href } from '../../lib/router.ts';
 import { SearchPage } from '../../parts/search.tsx';
@@ -23,8 +23,6 @@ type Record = {
   commandPosition: string | null;
 };
 
-const words = (name: string): string => name.toLowerCase().replaceAll('_', ' ');
-
 const columns = (): Column<Record>[] => [
   { title: t('audit.when'), sort: 'timestamp', cell: (r) => <Time at={r.timestamp} /> },
   {
@@ -33,7 +31,7 @@ const columns = (): Column<Record>[] => [
     wide: true,
     cell: (r) => (
       <>
-        <b>{r.actorId ?? words(r.actorType)}</b>
+        <b>{r.actorId ?? wordsOf(r.actorType)}</b>
         {r.actorAddress && (
           <>
             {' '}
@@ -49,8 +47,8 @@ const columns = (): Column<Record>[] => [
     cell: (r) => (
       <>
         {r.operationType === 'UNKNOWN'
-          ? (r.entityDescription ?? words(r.entityType))
-          : `${words(r.operationType)} ${words(r.entityType)}`}
+          ? (r.entityDescription ?? wordsOf(r.entityType))
+          : `${wordsOf(r.operationType)} ${wordsOf(r.entityType)}`}
       </>
     ),
   },

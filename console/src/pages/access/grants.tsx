@@ -2,6 +2,7 @@
 import { useSignal } from '@preact/signals';
 import { get, search } from '../../lib/api.ts';
 import type { Command } from '../../lib/commands.ts';
+import { wordsOf } from '../../lib/commands.ts';
 import { t } from '../../lib/i18n.ts';
 import { useResource } from '../../lib/resource.ts';
 import { put, query } from '../../lib/router.ts';
@@ -16,8 +17,6 @@ import { OWNER_TYPES, pathOf, RESOURCES, TASK_PROPERTIES } from './kinds.ts';
 
 const SIZE = 50;
 const PATH = '/v2/authorizations';
-const words = (name: string): string => name.toLowerCase().replaceAll('_', ' ');
-
 /** What is written in the dialog. `property` is for user tasks, instead of an id. */
 type Draft = {
   ownerType: string;
@@ -107,7 +106,7 @@ function GrantDialog({ grant, onClose }: { grant: Partial<Grant>; onClose: () =>
         <Choice
           label={t('grant.ownerType')}
           value={draft.value.ownerType}
-          of={OWNER_TYPES.map((type) => [type, words(type)])}
+          of={OWNER_TYPES.map((type) => [type, wordsOf(type)])}
           onChange={(ownerType) => set({ ownerType })}
         />
         <label class="field">
@@ -123,7 +122,7 @@ function GrantDialog({ grant, onClose }: { grant: Partial<Grant>; onClose: () =>
         <Choice
           label={t('grant.resourceType')}
           value={resourceType}
-          of={Object.keys(RESOURCES).map((type) => [type, words(type)])}
+          of={Object.keys(RESOURCES).map((type) => [type, wordsOf(type)])}
           onChange={(type) => set({ resourceType: type, permissions: [], property: '' })}
         />
         <label class="field">
@@ -147,7 +146,7 @@ function GrantDialog({ grant, onClose }: { grant: Partial<Grant>; onClose: () =>
         <legend>{t('grant.permissions')}</legend>
         {(RESOURCES[resourceType] ?? permissions).map((name) => (
           <label key={name} class="check">
-            <input type="checkbox" checked={permissions.includes(name)} onChange={() => toggle(name)} /> {words(name)}
+            <input type="checkbox" checked={permissions.includes(name)} onChange={() => toggle(name)} /> {wordsOf(name)}
           </label>
         ))}
       </fieldset>
@@ -193,18 +192,22 @@ const columns = (): Column<Grant>[] => [
     wide: true,
     cell: (grant) => (
       <>
-        <b>{grant.ownerId}</b> <span class="dim">{words(grant.ownerType)}</span>
+        <b>{grant.ownerId}</b> <span class="dim">{wordsOf(grant.ownerType)}</span>
       </>
     ),
   },
-  { title: t('grant.resourceType'), sort: 'resourceType', cell: (grant) => words(grant.resourceType) },
+  { title: t('grant.resourceType'), sort: 'resourceType', cell: (grant) => wordsOf(grant.resourceType) },
   {
     title: t('grant.resource'),
     sort: 'resourceId',
     wide: true,
     cell: (grant) => <code>{grant.resourceId ?? grant.resourcePropertyName}</code>,
   },
-  { title: t('grant.permissions'), wide: true, cell: (grant) => grant.permissionTypes.map(words).join(', ') },
+  {
+    title: t('grant.permissions'),
+    wide: true,
+    cell: (grant) => grant.permissionTypes.map((one) => wordsOf(one)).join(', '),
+  },
   { title: t('actions'), cell: (grant) => <Actions grant={grant} /> },
 ];
 
@@ -270,7 +273,7 @@ function Found() {
           <option value="">{t('grant.anyType')}</option>
           {Object.keys(RESOURCES).map((name) => (
             <option key={name} value={name}>
-              {words(name)}
+              {wordsOf(name)}
             </option>
           ))}
         </select>

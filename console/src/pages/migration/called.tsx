@@ -27,7 +27,7 @@ export function CalledInstances({ wanted, found }: { wanted: Signal<boolean>; fo
       <Check value={wanted}>{t('migrate.includeCalled')}</Check>
       {wanted.value && found.problem.value && <ProblemBox problem={found.problem.value} retry={found.reload} />}
       {wanted.value && called && (
-        <ul class="messages" aria-label={t('migrate.includeCalled')}>
+        <ul class="effects" aria-label={t('migrate.includeCalled')}>
           {called.map((one) => (
             <Each key={one.sourceProcessDefinitionKey} of={one} />
           ))}

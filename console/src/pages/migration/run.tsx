@@ -80,8 +80,7 @@ function All({ from, to, subject, plan, ready }: RunProps) {
   const title = t('migrate.all', { n: count ? total(count.page) : '…' });
   const command = migrateAll(from.processDefinitionKey, filter, plan);
   return (
-    <>
-      <Foresee command={command} disabled={!ready} />
+    <Foresee command={command} disabled={!ready}>
       <Opening need={BATCH_OF('MIGRATE_PROCESS_INSTANCE')} class="primary" disabled={!ready} text={title}>
         {(close) => (
           <ActionDialog
@@ -96,7 +95,7 @@ function All({ from, to, subject, plan, ready }: RunProps) {
           </ActionDialog>
         )}
       </Opening>
-    </>
+    </Foresee>
   );
 }
 

@@ -1,4 +1,5 @@
 // Buttons that ask what a command would do: with one instance, or with all that a batch operation selects.
+import type { ComponentChildren } from 'preact';
 import type { Command } from '../../lib/commands.ts';
 import { number, t } from '../../lib/i18n.ts';
 import { dryRunOf, type Forecast, forecastOf, type Reason } from '../../lib/operations/dry_run.ts';
@@ -43,7 +44,7 @@ function Outcome({ of }: { of: Forecast }) {
   return (
     <section aria-label={t('forecast')}>
       <p role="status">{t('forecast.succeed', { n: number(wouldSucceed), total: number(total) })}</p>
-      <ul class="messages">
+      <ul class="effects">
         <Reasons of={of.wouldFail} kind="wouldFail" />
         <Reasons of={of.wouldSkip} kind="wouldSkip" />
         <Reasons of={of.notTried} kind="notTried" />
@@ -53,14 +54,19 @@ function Outcome({ of }: { of: Forecast }) {
   );
 }
 
-/** The forecast of a batch operation. */
-export function Foresee({ command, disabled = false }: { command: Command; disabled?: boolean }) {
+type ForeseeProps = { command: Command; disabled?: boolean; children?: ComponentChildren };
+
+/** The forecast of a batch operation. `children`: buttons beside its own. */
+export function Foresee({ command, disabled = false, children }: ForeseeProps) {
   const { ask, busy, failed, answer } = useAsked(command, forecastOf);
   return (
     <>
-      <button type="button" disabled={disabled || busy} onClick={() => void ask()}>
-        {t('forecast')}
-      </button>
+      <div class="row">
+        <button type="button" disabled={disabled || busy} onClick={() => void ask()}>
+          {t('forecast')}
+        </button>
+        {children}
+      </div>
       {failed && <ProblemBox problem={failed} />}
       {answer && <Outcome of={answer} />}
     </>
