@@ -20,7 +20,6 @@ from vivero.api.http.response import Response, json_response, no_content
 from vivero.api.reading import read_of
 from vivero.api.search.search_requests import answer
 from vivero.api.services import Services
-from vivero.storage.access import directory
 from vivero.storage.postgres.driver import Connection
 from vivero.storage.search.cluster_variables import (
     CLUSTER_VARIABLE,
@@ -35,7 +34,7 @@ from vivero.storage.search.cluster_variables import (
 )
 from vivero.storage.search.directory import TENANTS
 from vivero.storage.state import cluster_variables
-from vivero.storage.state.cluster_variables import OF_CLUSTER, ClusterVariable, TooMany
+from vivero.storage.state.cluster_variables import OF_CLUSTER, ClusterVariable, TooMany, UnknownTenant
 
 NAME = re.compile(r"[a-zA-Z0-9_~@.+-]{1,256}")
 VALUE_BYTES = 64 * 1024
@@ -125,9 +124,9 @@ async def _setting(request: Request, services: Services, variable: ClusterVariab
     """A transaction for a change of a variable of an existing tenant. Raises Problem 400 beyond the limits, 404."""
     try:
         async with changing(request, services, variable.name) as connection:
-            if variable.tenant and not await directory.exists(connection, directory.TENANT, variable.tenant):
-                raise not_found(TENANTS.name, variable.tenant, by="tenantId")
             yield connection
+    except UnknownTenant as error:
+        raise not_found(TENANTS.name, variable.tenant, by="tenantId") from error
     except TooMany as error:
         raise invalid_argument(f"The cluster variables of {_place(variable.tenant)} have a limit: {error}") from error
 

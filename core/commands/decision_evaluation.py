@@ -28,7 +28,7 @@ def evaluate_decision(command: EvaluateDecision, view: View) -> Effects:
         raise NotLoaded(Need(NeedKind.REQUIREMENTS_KEY, decision.requirements))
     texts = texts_of(command.variables)
     variables = {name: view.expressions.value_of(text) for name, text in texts.items()}
-    evaluated = evaluate(decision, variables, view)
+    evaluated = evaluate(decision, view.expressions.variables(None, variables), view)
     yield (event := evaluated_event(evaluated, view))
     yield Reply(
         DecisionReply(

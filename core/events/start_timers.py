@@ -45,10 +45,9 @@ def open_timer(event: StartMetadata, latest: LatestVersion, view: View) -> Effec
     try:
         due = _due(event, view.now, view.rules, view)
     except InvalidSchedule as error:
-        raise Reject(
-            RejectionCode.INVALID_ARGUMENT,
-            f"Expected to deploy process '{latest.process_id}', but element '{event.element}': {error}",
-        ) from error
+        what = "make a former version the latest one of" if latest.restored else "deploy"
+        reason = f"Expected to {what} process '{latest.process_id}', but element '{event.element}': {error}"
+        raise Reject(RejectionCode.INVALID_ARGUMENT, reason) from error
     if not (latest.restored and due.cycle is None and due.at <= view.now):
         yield scheduled(view.key(), event.element, due, latest.definition, latest.process_id, view.tenant)
 

@@ -92,8 +92,8 @@ async def delete(connection: Connection, kind: EntryKind, id: str) -> str:
         async with connection.transaction():
             return await delete(connection, kind, id)
     before = await count_admins(connection)
-    if kind is TENANT and await routes.is_pinned(connection, id):
-        await routes.note_change(connection)  # the pins end with the tenant
+    if kind is TENANT:
+        await routes.note_change(connection)  # pins and cluster variables end with the tenant
     text = f"DELETE FROM {kind.table} WHERE {kind.id} = $1 AND NOT {kind.kept} AND NOT {kind.used} RETURNING 1"
     if not (await connection.execute(text, (id,))).rows:
         return await _why_not(connection, kind, id)
@@ -102,20 +102,13 @@ async def delete(connection: Connection, kind: EntryKind, id: str) -> str:
         (kind.type, id),
     )
     if kind is TENANT:
-        await _forget_variables(connection, id)
+        await connection.execute("DELETE FROM cluster_variables WHERE tenant_id = $1", (id,))
         text = "UPDATE api_tokens SET tenants = array_remove(tenants, $1) WHERE $1 = ANY (tenants)"
         await connection.execute(text, (id,))
     await connection.execute("DELETE FROM authorizations WHERE owner_type = $1 AND owner_id = $2", (kind.type, id))
     if before and not await count_admins(connection):
         raise LastAdmin
     return "done"
-
-
-async def _forget_variables(connection: Connection, tenant: str) -> None:
-    """Delete the cluster variables of a tenant. Partitions may have them in memory, so the catalogue changes."""
-    text = "DELETE FROM cluster_variables WHERE tenant_id = $1 RETURNING 1"
-    if (await connection.execute(text, (tenant,))).rows:
-        await routes.note_change(connection)
 
 
 async def _why_not(connection: Connection, kind: EntryKind, id: str) -> str:

@@ -61,11 +61,6 @@ async def note_change(connection: Connection) -> None:
     await connection.execute(_sql["tell"], (ROUTES_CHANNEL,))
 
 
-async def is_pinned(connection: Connection, tenant: str) -> bool:
-    """Whether new work of a tenant begins in some partitions only."""
-    return bool((await connection.execute(_sql["pins"], (tenant,))).rows)
-
-
 async def pin(connection: Connection, tenant: str, partitions: Sequence[int]) -> None:
     """Let new work of an existing tenant begin in these partitions; none: in all. Its pins end with the tenant."""
     async with connection.transaction():

@@ -27,10 +27,6 @@ SELECT pg_notify($1, '');
 -- The senders that have not switched to the new owner yet.
 SELECT count(*) FROM slot_detours;
 
--- name: pins
--- The pins of a tenant. They end with it, by the foreign key.
-SELECT partition_id FROM tenant_partitions WHERE tenant_id = $1;
-
 -- name: unpin
 -- New work of the tenant begins in all partitions again.
 DELETE FROM tenant_partitions WHERE tenant_id = $1;

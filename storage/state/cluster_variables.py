@@ -35,18 +35,22 @@ class TooMany(Exception):
     """With this variable there would be too many, or too large ones. The text says which limit holds."""
 
 
+class UnknownTenant(Exception):
+    """There is no such tenant."""
+
+
 async def create(connection: Connection, made: ClusterVariable) -> bool:
-    """Add a variable. False if there is one with its name. Raises TooMany. In a transaction."""
+    """Add a variable, in a transaction. False if there is one with its name. Raises TooMany, UnknownTenant."""
     return await _set(connection, "create", made)
 
 
 async def replace(connection: Connection, changed: ClusterVariable) -> bool:
-    """Replace the value and the metadata of a variable. False if there is none. Raises TooMany. In a transaction."""
+    """Replace value and metadata, in a transaction. False if there is no such variable. Raises as `create`."""
     return await _set(connection, "replace", changed)
 
 
 async def delete(connection: Connection, tenant: str, name: str) -> bool:
-    """Delete a variable. False if there is none. In a transaction."""
+    """Delete a variable, in a transaction. False if there is none."""
     await connection.execute(_sql["changed"])
     return bool((await connection.execute(_sql["delete"], (tenant, name))).rows)
 
@@ -55,6 +59,8 @@ async def _set(connection: Connection, statement: str, variable: ClusterVariable
     """`changed` comes first: other changes wait for its row, so that the limits hold for changes at the same time."""
     tenant, name, value, metadata = variable
     await connection.execute(_sql["changed"])
+    if tenant != OF_CLUSTER and not (await connection.execute(_sql["tenant"], (tenant,))).rows:
+        raise UnknownTenant
     count, characters = (await connection.execute(_sql["others"], (tenant, name))).rows[0]
     if count >= MOST_VARIABLES:
         raise TooMany(f"there are {count} already, and there must not be more than {MOST_VARIABLES}")

@@ -6,6 +6,10 @@ SELECT tenant_id, name, value FROM cluster_variables WHERE tenant_id = ANY ($1::
 -- Every batch reads this number: what was answered holds for the next expression.
 UPDATE definitions_seq SET n = n + 1;
 
+-- name: tenant
+-- A deletion of the tenant waits for the end of the transaction, and then takes the variable with it.
+SELECT FROM tenants WHERE tenant_id = $1 FOR KEY SHARE;
+
 -- name: others
 -- The other variables of the cluster or the tenant, for the limits. By the unique index.
 SELECT count(*), coalesce(sum(length(value)), 0)::bigint FROM cluster_variables WHERE tenant_id = $1 AND name <> $2;

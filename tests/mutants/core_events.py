@@ -88,6 +88,19 @@ CORE_EVENTS: tuple[Mutant, ...] = (
         ),
     ),
     mutant(
+        "core: an output to a path takes the context `camunda` for a variable",
+        "tests/core/expressions/test_camunda_context.py::"
+        "test_an_output_to_a_path_of_a_variable_of_this_name_has_nothing_of_the_context",
+        "core/expressions/evaluation.py",
+        ("return None if name == CAMUNDA and name not in list(self) else self.get(name)", "return self.get(name)"),
+    ),
+    mutant(
+        "core: the value of the cluster wins over that of the tenant",
+        "tests/core/expressions/test_camunda_context.py::test_scopes",
+        "core/expressions/camunda_context.py",
+        ("of_cluster | of_tenant", "of_tenant | of_cluster"),
+    ),
+    mutant(
         "core: a call activity without propagation forgets the child's variables",
         "tests/core/shared/test_listeners.py::test_an_end_listener_of_a_call_sees_what_it_does_not_propagate",
         "core/elements/call_activity.py",

@@ -836,7 +836,10 @@ WITH_LISTENER = (
 
 
 VARIABLE = ClusterVariable("acme", "limit", "1", "{}")
-VARIABLES = "DELETE FROM cluster_variables; UPDATE definitions_seq SET n = 0;"
+VARIABLES = (
+    "DELETE FROM cluster_variables; UPDATE definitions_seq SET n = 0;"
+    " INSERT INTO tenants (tenant_id, name) VALUES ('acme', 'first') ON CONFLICT DO NOTHING;"
+)
 WITH_VARIABLE = VARIABLES + "INSERT INTO cluster_variables VALUES (DEFAULT, 'acme', 'limit', '0', '0', '{}');"
 
 
@@ -941,7 +944,7 @@ CHANGES = [
         lambda c: directory.create(c, directory.TENANT, "acme", ("again", None)),
         IDENTITIES + "DELETE FROM tenants WHERE tenant_id = 'acme';"
         "INSERT INTO tenants (tenant_id, name) VALUES ('acme', 'first');"
-        "UPDATE api_tokens SET tenants = '{acme}';",
+        "UPDATE api_tokens SET tenants = '{acme}'; UPDATE definitions_seq SET n = 0;",
     ),
     Case(
         "WITH found",

@@ -96,6 +96,8 @@ async def test_the_same_name_in_both_scopes(admin):
         ({"name": "x", "value": 1, "metadata": {"a": "t" * 1001}}, "The provided metadata.a is 1001"),
         ({"name": "x", "value": 1, "metadata": {"a": True}}, "metadata.a"),
         ({"name": "x", "value": 1, "more": 1}, "more"),
+        ({"name": "x", "value": "\ud800"}, "cannot be parsed"),
+        ({"name": "x", "value": 1, "metadata": {"a": "\0"}}, "NUL"),
         ({"name": 1, "value": 1}, "name"),
     ],
 )

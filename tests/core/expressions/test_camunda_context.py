@@ -8,7 +8,9 @@ from tests.core.event_models import boundary, call, catch, ended, loop, model, r
 from tests.core.events.test_conditional import happened, when
 from tests.core.models import end, flow, process_element, start, task, xor
 from vivero.core.events.behaviour import InvalidStart
+from vivero.core.records.catalogue import DeleteResource
 from vivero.core.records.conditionals import EvaluateConditionals
+from vivero.core.records.decision_evaluations import EvaluateDecision
 from vivero.core.records.instances import CreateInstance
 from vivero.core.records.timers import FireTimer
 
@@ -204,6 +206,14 @@ def test_a_condition_that_starts_an_instance_sees_the_variables_and_no_instance(
     assert len(engine.accepted(EvaluateConditionals(raw({"x": 11}))).response.process_instances) == 1
 
 
+def test_a_decision_that_a_request_evaluates_sees_the_variables_and_no_instance(engine):
+    engine.deploy(one("Rate", "[camunda.vars.env.limit, camunda.processInstance.key, x]"), name="rate.dmn")
+    reply = engine.accepted(EvaluateDecision(decision_id="Rate", variables=raw({"x": 1}))).response
+    assert reply.output == "[10,null,1]"
+    reply = engine.accepted(EvaluateDecision(decision_id="Rate", variables=raw({"camunda": {}}))).response
+    assert reply.output == "[null,null,null]"
+
+
 TIMER = "<timerEventDefinition><timeCycle>{}</timeCycle></timerEventDefinition>"
 
 
@@ -219,6 +229,21 @@ def test_a_timer_that_starts_instances_sees_them_when_its_version_becomes_the_la
     engine.memory.set_cluster_variables({"every": "never"})
     with pytest.raises(AssertionError):
         engine.deploy(begun_by_timer(" =camunda.vars.cluster.every"))
+    rejection = engine.memory.log[-1].handled[0].rejection
+    assert "Expected to deploy process 'p', but element 's': Invalid timer cycle expression" in rejection.reason
+
+
+def test_a_former_version_whose_timer_has_become_invalid_is_not_made_the_latest(engine):
+    engine.memory.set_cluster_variables({"every": "R/PT10S"})
+    engine.deploy(begun_by_timer("=camunda.vars.cluster.every"))
+    [latest] = engine.deploy(model(start(), task("work"), "start > work"))
+    engine.memory.set_cluster_variables({})
+    rejection = engine.run(DeleteResource(latest)).rejection
+    assert "Expected to make a former version the latest one of process 'p'" in rejection.reason
+    engine.memory.set_cluster_variables({"every": "R/PT20S"})
+    engine.accepted(DeleteResource(latest))
+    (timer,) = (one for one in engine.state.timers.values() if one.state == "PENDING")
+    assert timer.due_at == engine.memory.now + 20_000
 
 
 def test_names_of_messages_that_start_instances_cannot_use_it(engine):
