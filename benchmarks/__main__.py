@@ -30,6 +30,7 @@ LARGE = (
         "documents",
         "dry_runs",
         "operations",
+        "batches",
     ),
     *("decisions", "overload", "row_security", "console", "growth", "retention", "tracing", "metrics"),
 )

@@ -16,12 +16,12 @@ from vivero.core.records.instances import CancelInstance, CreateInstance, Resolv
 from vivero.core.records.jobs import CompleteJob, FailJob, ThrowJobError, UpdateJob
 from vivero.core.records.messages import PublishMessage
 from vivero.core.records.signals import BroadcastSignal
-from vivero.core.records.suspensions import AWAIT_MESSAGE, ResumeInstance
+from vivero.core.records.suspensions import ResumeInstance
 from vivero.core.records.timers import FireTimer
 from vivero.core.records.user_tasks import CompleteUserTask
 from vivero.core.replay import replay
 from vivero.core.shared.suspended_work import is_stopped
-from vivero.core.state.instance_tree import ACTIVATED, MISSING, TERMINATING, Instance
+from vivero.core.state.instance_tree import ACTIVATED, MISSING, SUSPENDED, TERMINATING, Instance
 from vivero.core.state.state import State
 
 SCOPES = {
@@ -214,13 +214,11 @@ def check(engine):
         assert row.element is None or row.element.key in state.elements, row
     told = {key for channel in state.channels.values() for key in channel.subscriptions}
     waits = {one.key for one in state.subscriptions.values() if one.kind == "MESSAGE"}
-    assert told == waits - _off_channel(state), "channels know who waits"
-
-
-def _off_channel(state):
-    """The subscriptions that have given a message back, and that await others when their instance is resumed."""
-    instances = (element for element in state.elements.values() if isinstance(element, Instance))
-    return {key for one in instances for _, stage, key in one.suspended_work if stage == AWAIT_MESSAGE}
+    suspended = {one.key for one in state.subscriptions.values() if one.suspended}
+    assert told == waits - suspended, "channels know who waits"
+    stopped = [state.subscriptions[key].element for key in suspended]
+    stopped += [one.element for one in state.timers.values() if one.state == SUSPENDED]
+    assert all(map(_stands_still, stopped)), "what is suspended has not gone on"
 
 
 def _check_element(element, engine):
