@@ -325,7 +325,8 @@ class View:
 
     def listeners_of_end(self, element: Element) -> Mapping[str, tuple[JobDefinition, ...]]:
         """The listeners of an element that ends early. One whose file cannot be read any more ends without them."""
-        definition = self.definition(element.instance.definition_key)
-        if element.node is MISSING and definition is not None and definition.sha256 in self.state.catalogue.unreadable:
-            return {}
+        if element.node is MISSING:
+            definition = self.definition(element.instance.definition_key)
+            if definition is not None and definition.sha256 in self.state.catalogue.unreadable:
+                return {}
         return self.node(element).listeners

@@ -307,7 +307,8 @@ def _end(state: State, key: int, to: ElementState, flows: tuple[str, ...] = ()) 
     state.unlink(state.elements, key)
     scope = element.scope
     if scope is not None:
-        state.edit(scope)
+        if scope not in state.images:  # thousands of elements of a scope may end at once
+            state.edit(scope)
         put = flows if scope.then is None else ()  # an interrupted scope takes no more tokens
         scope.tokens = new_marking(scope.tokens, (element.element,), put)
         scope.live -= 1

@@ -180,11 +180,11 @@ def _terminated(element: Element) -> Effects:
 def _waits_for_cancellation(element: Element, view: View) -> bool:
     """Whether listeners of its cancellation have begun, so that the end of the last one continues."""
     own = element.waits
-    return (
-        any(job.listener_event in CANCELLATION for job in own.jobs.values())
-        or any(incident.stage in OF_CANCELLATION for incident in own.incidents.values())
-        or is_deferred(element, view, *_BEHIND_LISTENERS)
-    )
+    if own.jobs and any(job.listener_event in CANCELLATION for job in own.jobs.values()):
+        return True
+    if own.incidents and any(incident.stage in OF_CANCELLATION for incident in own.incidents.values()):
+        return True
+    return is_deferred(element, view, *_BEHIND_LISTENERS)
 
 
 def cancel_task(element: Element, view: View, _argument: object) -> Effects:

@@ -43,7 +43,11 @@ def is_deferred(scope: Element, view: View, *stages: str) -> bool:
         return False
     if view.deferred[0] is not work:  # thousands of elements ask while the work is the same
         view.deferred = work, frozenset((key, stage) for key, stage, _ in work)
-    return any((scope.key, stage) in view.deferred[1] for stage in stages)
+    key, deferred = scope.key, view.deferred[1]
+    for stage in stages:  # noqa: SIM110  # a generator costs as much again
+        if (key, stage) in deferred:
+            return True
+    return False
 
 
 def is_idle(scope: Element, stage: str) -> bool:

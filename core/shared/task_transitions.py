@@ -201,7 +201,10 @@ _VERBS = {ASSIGNING: "assign", UPDATING: "update", COMPLETING: "complete"}
 
 def cancellation(task: UserTask, view: View) -> Transition | None:
     """The transition with which the task ends early; None if nothing listens."""
-    return with_listeners(task.element, Transition(CANCELING), view)
+    return with_listeners(task.element, _CANCELLATION, view)
+
+
+_CANCELLATION = Transition(CANCELING)
 
 
 def first(element: Element, assignee: str | None, view: View) -> Transition | None:
