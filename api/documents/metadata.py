@@ -18,6 +18,8 @@ from vivero.storage.documents.documents import Document, NewDocument
 MAX_NAME_BYTES = 255
 MAX_TYPE = 255
 MAX_PROCESS_ID = 1_000
+MAX_MS = 253_370_764_800_000
+"""The beginning of the year 9999: no zone moves an earlier time beyond what Python and clients know."""
 OCTETS = "application/octet-stream"
 ID = re.compile(r"[^\x00-\x20/\\?#%\x7f-\x9f\ud800-\udfff]{1,200}")
 """Ids that every client can write into a path."""
@@ -76,6 +78,9 @@ def merged(upload: Upload, given: MetadataBody, settings: DocumentSettings, name
     found.largest("fileName", file_name, MAX_NAME_BYTES)
     if len(content_type) > MAX_TYPE or _TYPE.fullmatch(content_type) is None:
         found.add(f"The contentType {encode(content_type[:100]).decode()} is not a media type such as application/pdf")
+    expires_at_ms = None if given.expires_at is None else as_epoch_ms(given.expires_at, "expiresAt")
+    if expires_at_ms is not None and not 0 <= expires_at_ms <= MAX_MS:
+        found.add("The value for expiresAt must be between the years 1970 and 9998")
     found.longest("processDefinitionId", given.process_definition_id, MAX_PROCESS_ID)
     size = as_int64(given.size, "size")
     if size is not None and size != upload.size:
@@ -84,7 +89,7 @@ def merged(upload: Upload, given: MetadataBody, settings: DocumentSettings, name
     return NewDocument(
         content_type,
         file_name or "",
-        None if given.expires_at is None else as_epoch_ms(given.expires_at, "expiresAt"),
+        expires_at_ms,
         settings.ttl_ms,
         given.process_definition_id,
         as_key(given.process_instance_key, "processInstanceKey"),

@@ -25,8 +25,6 @@ FRAME_BYTES = 16 * 1024
 """The most bytes of a body around one file, beside its metadata."""
 DISCARD_S = 5.0
 """Time limit of the deletion of an upload that failed. After it, a chore deletes it."""
-SLICE_BYTES = 16 * 1024
-"""The bytes that are parsed at once: a file of line breaks costs the parser most."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,10 +89,10 @@ class _Form:
         limit = names.most * (most + MAX_METADATA_BYTES + FRAME_BYTES)
         async with aclosing(self._request.chunks(limit)) as chunks:
             async for chunk in chunks:
-                for start in range(0, len(chunk), SLICE_BYTES):
-                    for event in parser.feed(chunk[start : start + SLICE_BYTES]):
-                        await self._take(event)
-                    await trio.lowlevel.checkpoint()
+                for event in parser.feed(chunk):
+                    await self._take(event)
+                if self._upload is None or self._upload.problem is not None:
+                    await self._request.release_body()  # nothing of it is kept
         for event in parser.end():
             await self._take(event)
         self._check()

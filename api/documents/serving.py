@@ -33,7 +33,7 @@ class DocumentLost(Exception):
 
 
 async def serve(request: Request, services: Services, document: Document, tenants: Tenants) -> Response:
-    """The document, or the range of it that the request asks for. Raises Problem 416."""
+    """The document, or the range of it that the request asks for. Raises Problem: 404, 416."""
     begin, end = _range(request, document)
     tag = f'"{document.sha256}"'.encode()
     headers = [
@@ -50,7 +50,10 @@ async def serve(request: Request, services: Services, document: Document, tenant
     if request.method == "HEAD" or begin == end:
         return Response(status, headers=tuple(headers), more_bytes=end - begin)
     parts = _parts(services, document.content_key, begin, end, tenants)
-    first = await anext(parts)  # before the head: what fails by now has a status
+    try:
+        first = await anext(parts)  # before the head: what fails by now has a status
+    except DocumentLost as error:
+        raise Problem(404, "NOT_FOUND", f"Document with id '{document.place.id}' was deleted just now") from error
     return Response(status, first, tuple(headers), rest=parts, more_bytes=end - begin - len(first))
 
 

@@ -76,8 +76,13 @@ class Upload:
         async with self._services.reads.pool.connection() as connection:
             return await contents.add(connection, key, self._stored, len(part), part, quota)
 
+    def keep(self, content: int) -> None:
+        """Note that a document has this content, which may be an older one with the same bytes."""
+        if content == self.key:
+            self.key = None
+
     async def discard(self) -> None:
-        """Delete what is stored. Nothing happens to a content that has a document by now."""
+        """Delete what is stored and was not kept. Nothing happens to a content that has a document all the same."""
         if self.key is None:
             return
         async with self._services.reads.pool.connection() as connection:

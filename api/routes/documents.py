@@ -164,6 +164,8 @@ async def _complete(
         for upload, place, new in sorted(chosen, key=lambda each: each[0].sha256):
             made[place] = await _add(connection, upload, place, new)
             await _record(connection, request, place)
+    for upload, place, _ in chosen:
+        upload.keep(made[place].content_key)
     return [made[place] for _, place, _ in chosen]
 
 

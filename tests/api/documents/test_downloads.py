@@ -98,6 +98,8 @@ async def test_a_download_of_what_is_deleted_meanwhile_breaks_off(documents):
     documents.rows.execute("DELETE FROM document_parts WHERE first > 0")
     with pytest.raises(DocumentLost, match=f"ends at byte {PART_BYTES}"):
         await documents.get(id)
+    documents.rows.execute("DELETE FROM document_parts")
+    assert (await documents.get(id)).status == 404
 
 
 async def test_an_expired_document_is_gone_before_it_is_deleted(documents):

@@ -124,6 +124,8 @@ FILE = part("file", b"hello", "a.txt")
         ([FILE, part("metadata", b'{"fileName": "a\\u0000b"}')], 400, "Part [metadata]"),
         ([FILE, part("metadata", {"processInstanceKey": "x"})], 400, "[processInstanceKey]"),
         ([FILE, part("metadata", {"expiresAt": "tomorrow"})], 400, "[expiresAt] cannot be parsed"),
+        ([FILE, part("metadata", {"expiresAt": "0001-01-01T00:00:00+14:00"})], 400, "the years 1970 and 9998"),
+        ([FILE, part("metadata", {"expiresAt": "9999-12-31T23:59:59-14:00"})], 400, "the years 1970 and 9998"),
         ([part("files", b"x", "a")], 400, "Request property [files] cannot be parsed"),
         ([part("file", b"x", b"UTF-8''a%00b")], 201, None),
         ([part("file", b"x", b'x; filename*=UTF-8\'\'a%00b')], 400, "control character"),
