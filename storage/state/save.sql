@@ -275,7 +275,8 @@ FROM json_to_recordset($1) AS x(key bigint, state text, due_at bigint, triggered
 WHERE t.timer_key = x.key;
 
 -- name: parted_timers
--- Timers of migrated instances whose targets may change places: no two of an element have the same target meanwhile.
+-- Timers of migrated instances whose targets may change places: no two of an element have the same target meanwhile. Those that
+-- are alone in their elements are left out.
 UPDATE timers SET target_element_id = timer_key::text WHERE timer_key = ANY ($1::bigint[]);
 
 -- name: migrated_timers

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -141,11 +142,14 @@ class _Written:
 
 
 def _migrated(rows: list[Migration]) -> Iterator[tuple[Statement, Params]]:
-    """The statements for the rows of migrated instances. Those of timers must not have one target meanwhile."""
+    """The statements for the rows of migrated instances. Several timers of an element must not have one target
+    meanwhile."""
     for name, documents in documents_of(rows):
         yield _sql[name], (_encode(documents),)
-        if name == "migrated_timers":
-            yield _sql["parted_timers"], ([key for document in documents for key in document["keys"]],)
+    timers = dict.fromkeys(timer for one in rows for timer in one.timers)
+    of_elements = Counter(timer.element for timer in timers)
+    if parted := [timer.key for timer in timers if of_elements[timer.element] > 1]:
+        yield _sql["parted_timers"], (parted,)
 
 
 def _paged_items(row: LoopItems) -> Call:

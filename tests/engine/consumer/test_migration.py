@@ -125,3 +125,18 @@ async def test_it_comes_to_the_same_as_in_memory(migrated, connection, second, w
     assert (await connection.execute(NOTHING_BELOW_ZERO)).rows == []
     if paged_from == 500:  # otherwise the log has quanta between commands, too
         assert await event_log(connection) == expected_event_log(serial)
+
+
+@pytest.mark.parametrize(("events", "parted"), [(["x", "y"], True), (["x"], False)])
+def test_only_timers_that_may_change_places_are_saved_twice(events, parted):
+    """A large tree has thousands that are alone in their elements. Each write rewrites the entries of all indexes."""
+    serial = Serial()
+    timers = [boundary(id, "a", HOUR, False) for id in events]
+    file = model(start(), task("a"), *timers, "start > a")
+    serial.deploy(file)
+    key = serial.start("p")
+    (target,) = serial.deploy(renamed(file, "a", *events))
+    serial.accepted(MigrateInstance(key, target, tuple((id, f"{id}9") for id in ("a", *events))))
+    saved = {str(statement.name) for statement, _ in serial.batches[-1]}
+    assert "save.migrated_timers" in saved
+    assert ("save.parted_timers" in saved) == parted
