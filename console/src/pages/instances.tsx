@@ -184,7 +184,8 @@ const OFFERED: Record<string, readonly What[]> = {
 
 /** The way to the wizard of migrations, with the filter. It needs the version that the instances have now. */
 function Migrate({ definitions }: { definitions: Definition[] }) {
-  const { process, version, sort: _, after: __, before: ___, ...filter } = Object.fromEntries(query.value);
+  const { process, version, ...filter } = Object.fromEntries(query.value);
+  const ofList = { sort: null, after: null, before: null };
   const found = definitions.filter(
     (one) => one.processDefinitionId === process && (!version || one.version === Number(version)),
   );
@@ -193,7 +194,7 @@ function Migrate({ definitions }: { definitions: Definition[] }) {
       need={UPDATE_INSTANCE}
       of={process}
       why={found.length === 1 ? null : t('migrate.oneVersion')}
-      onClick={() => go(href('/migrate', { source: found[0]!.processDefinitionKey, ...filter }))}
+      onClick={() => go(href('/migrate', { source: found[0]!.processDefinitionKey, ...filter, ...ofList }))}
     >
       {t('migrate.do')} …
     </Act>
