@@ -14,6 +14,7 @@ from h2.exceptions import ProtocolError
 
 from vivero.api.http1 import grpc
 from vivero.api.http1.problems import problem_body
+from vivero.storage.postgres.errors import describe
 
 log = structlog.get_logger("vivero.api.http1")
 
@@ -42,7 +43,7 @@ class Http2Refusals:
             self._answer(events)
             self._events_left -= len(events)
         except ProtocolError as error:  # h2 has written the GOAWAY
-            log.debug("a connection with HTTP/2 failed", error=str(error))
+            log.debug("a connection with HTTP/2 failed", error=describe(error))
             self.ended = True
         if self._events_left <= 0:
             self.end()

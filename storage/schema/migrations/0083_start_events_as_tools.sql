@@ -6,9 +6,9 @@ DO $$
 BEGIN
     IF to_regclass('subscriptions') IS NOT NULL AND to_regclass('start_subscriptions') IS NOT NULL THEN
         CREATE OR REPLACE VIEW message_subscriptions WITH (security_invoker = true) AS
-        SELECT subscription_key, process_id, process_definition_key, process_name, process_version, process_instance_key, root_key,
-               target_element_id AS element_id, element_instance_key, state, 'PROCESS_EVENT' AS subscription_type, updated_at, name,
-               correlation_key, tenant_id, business_id, ended_at, NULL::json AS properties
+        SELECT subscription_key, process_id, process_definition_key, process_name, process_version, process_instance_key,
+               root_key, target_element_id AS element_id, element_instance_key, state, 'PROCESS_EVENT' AS subscription_type,
+               updated_at, name, correlation_key, tenant_id, business_id, ended_at, NULL::json AS properties
         FROM subscriptions WHERE kind = 'MESSAGE'
         UNION ALL
         SELECT s.subscription_key, s.process_id, s.process_definition_key, d.name, d.version, NULL, NULL, s.element_id, NULL,
