@@ -19,6 +19,7 @@ import httpx
 import psutil
 import trio
 
+from benchmarks.http import cpu_s
 from benchmarks.loops import (
     IDLE_S,
     PATIENCE_S,
@@ -54,13 +55,15 @@ def run() -> tuple[dict[str, float], dict[str, str]]:
     return trio.run(measured, LARGE, _measure, {"instances": f"{INSTANCES:,}", "elements": f"{TREE:,}"})
 
 
-async def _measure(_dsn: str, port: int, _process: psutil.Process) -> dict[str, float]:
+async def _measure(_dsn: str, port: int, process: psutil.Process) -> dict[str, float]:
     figures: dict[str, float] = {}
     phases: Phases = {}
     async with httpx.AsyncClient(base_url=f"http://127.0.0.1:{port}/v2", timeout=PATIENCE_S) as client:
         first, second = [await _deploy(client, model) for model in (FIRST, SECOND)]
         await _create_all(client)
+        before = cpu_s(process)
         await _batch(client, "migration", _migration(first, second), "alone", phases)
+        figures["alone_program_cpu_ms_per_item"] = 1000 * (cpu_s(process) - before) / INSTANCES
         others = await begin_others(port)
         await trio.sleep(WARM_S)
         async with _phase("idle", phases):

@@ -65,6 +65,8 @@ from vivero.core.view import View
 ITEM_COST = 4
 TERMINATION_COST = 1
 """Ending an element is cheap: a quantum ends four times as many elements as it runs other stages."""
+EFFECTS_PER_COST = 4
+"""Effects of a command itself for one unit of cost: those of a modification of thousands of elements take a quantum."""
 ENTERED_TOGETHER = 25
 """An item activates at most so many elements. Each of them is an item of its own, which pays for it."""
 CHECKS_PER_COST = 32
@@ -328,6 +330,7 @@ class Worklist(Work):
             collected = list(effects)
             if len(collected) > FREE_CHANGES:
                 self.used += cost_of(collected, stage)
+                self.used += len(collected) // EFFECTS_PER_COST if element is None else 0
         except Fail as failure:
             if element is None:
                 raise

@@ -11,6 +11,7 @@ from tests.core.modification_models import activate, command, modify, move, refu
 from vivero.core.execution.step import StepLimits
 from vivero.core.modifications import plan, scopes
 from vivero.core.records.effects import RejectionCode
+from vivero.core.records.instances import ElementTerminated, ElementTerminating
 from vivero.core.records.jobs import CompleteJob
 from vivero.core.records.modifications import SOURCE_PARENT
 from vivero.core.state.instance_tree import TERMINATING
@@ -101,6 +102,15 @@ def test_a_cancellation_meanwhile_ends_all():
     engine.cancel(key)
     run_all(engine, on_the_way)
     assert (engine.state_of(key), engine.state.weight) == ("TERMINATED", 0)
+
+
+def test_a_quantum_that_begins_many_terminations_ends_none():
+    """The effects of the command itself take the time of a quantum."""
+    engine, key, _ = crowded(StepLimits(quantum_items=4))
+    begun(engine, key, command(key, move("a", "b")))
+    first = engine.memory.log[-1].handled[0].events
+    assert sum(isinstance(event, ElementTerminating) for event in first) == COUNT
+    assert not any(isinstance(event, ElementTerminated) for event in first)
 
 
 # ---- limits
