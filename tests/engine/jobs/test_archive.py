@@ -96,9 +96,9 @@ def archive(kept, pool):
     return Archive(kept.store, pool.connection)
 
 
-@pytest.fixture
-async def roots(connection):
-    """Instances with a job and variables that have ended; each of the second half is called by another one."""
+@pytest.fixture(scope="module")
+def ended():
+    """A serial run of instances with a job and variables; each of the second half is called by another one."""
     serial = Serial()
     serial.deploy(ONE_TASK)
     serial.deploy(CALLS)
@@ -106,7 +106,13 @@ async def roots(connection):
         serial.start("calls" if number >= COUNT // 2 else "p", number=number, text="two\nlines, ü")
     for job in sorted(serial.memory.state.jobs):
         serial.run(CompleteJob(job, raw({"done": True})))
-    await save_serially(connection, serial)
+    return serial
+
+
+@pytest.fixture
+async def roots(connection, ended):
+    """The keys of the instances that have ended, which are saved forty days later."""
+    await save_serially(connection, ended)
     await pin_clock(connection, PINNED_MS + 40 * DAY_MS)
     query = "SELECT process_instance_key FROM process_instances WHERE parent_process_instance_key IS NULL ORDER BY 1"
     rows = (await connection.execute(query)).rows
