@@ -221,6 +221,18 @@ CORE_EVENTS: tuple[Mutant, ...] = (
         ("return self.any or business_id is None or business_id == self.own", "return True"),
     ),
     mutant(
+        "core: a page of suspended waits is the last one",
+        "tests/core/commands/test_suspension.py::test_many_timers_that_were_due_go_on_page_by_page",
+        "core/shared/suspended_work.py",
+        ("reached = page[-1].key if len(page) < len(found) else last", "reached = last"),
+    ),
+    mutant(
+        "core: a page counts as loaded when its rows are gone",
+        "tests/engine/consumer/test_row_bound.py::test_a_page_of_a_signal_ends_where_the_bound_does",
+        "core/state/eviction.py",
+        ("    state.loaded_pages.clear()  # some of their rows may be gone\n", ""),
+    ),
+    mutant(
         "core: a resumed subscription takes the business id of now",
         "tests/core/events/test_business_ids.py::test_a_resumed_subscription_takes_what_it_took_before",
         "core/shared/suspended_work.py",
