@@ -45,7 +45,7 @@ class EvaluationTurns:
 
     @asynccontextmanager
     async def turn(self, decision: Decision, deadline: float) -> AsyncGenerator[None]:
-        """The block is the way of an evaluation. An unknown decision may cost as much as any.
+        """The block is the way of an evaluation, with `note` in it. An unknown decision may cost as much as any.
 
         Raises Problem 503 if other evaluations go until the deadline.
         """
@@ -66,6 +66,7 @@ class EvaluationTurns:
                     steps = 0
                 raise
             finally:
+                steps = min(steps, self._known.get(decision, steps))  # an unknown one is known now
                 if steps > CHEAP_STEPS:
                     self._rest(steps, trio.current_time() - began)
 

@@ -68,10 +68,10 @@ async def evaluate(request: Request, services: Services) -> Response:
     decision, turns = (tenant, key or body.decision_definition_id or ""), services.commands.evaluations
     async with turns.turn(decision, deadline):
         submitted = await submission.submit(request, services, command, tenant=tenant, deadline=deadline)
-    if submitted.outcome is None:
-        return await submission.accepted(services, submitted.appended)
-    reply = submitted.outcome.reply_by(_reply_decoder)
-    turns.note(decision, reply.steps)
+        if submitted.outcome is None:
+            return await submission.accepted(services, submitted.appended)
+        reply = submitted.outcome.reply_by(_reply_decoder)
+        turns.note(decision, reply.steps)
     return _answer(reply, submitted)
 
 

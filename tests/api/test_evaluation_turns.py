@@ -82,6 +82,16 @@ async def test_the_engine_rests_after_an_expensive_one(turns, mock_clock):
         assert trio.current_time() - began == pytest.approx(0.2 * REST)
 
 
+async def test_nothing_rests_after_an_unknown_one_that_was_cheap(turns, mock_clock):
+    mock_clock.autojump_threshold = 0
+    async with turns.turn(NEW, trio.current_time() + 60):
+        mock_clock.jump(0.2)
+        turns.note(NEW, CHEAP_STEPS)
+    began = trio.current_time()
+    async with turns.turn(COSTLY, trio.current_time() + 60):
+        assert trio.current_time() == began
+
+
 async def test_a_rest_is_bounded_and_one_that_nobody_waits_for_has_its_time(turns, mock_clock):
     mock_clock.autojump_threshold = 0
     async with turns.turn(COSTLY, trio.current_time() + 60):
