@@ -1,15 +1,19 @@
 """Decisions on two nodes that are killed: deployments, evaluations and deletions happen once; a backup has them all."""
 
+import time
+from random import Random
+
 import psycopg
 import pytest
 import trio
 
 from tests.chaos import replayed
 from tests.core.decision_models import file, prices
-from tests.core.dmn.models import decision, literal
+from tests.core.dmn.models import decision, literal, table
 from tests.eventually import eventually
 from tests.process.http_client import Caller, Unanswered
 from tests.process.load import send_files
+from tests.process.metrics import metrics
 from vivero.operations import backups
 
 pytestmark = pytest.mark.long
@@ -159,3 +163,59 @@ async def goes_on_from(manifest, replicas, make_program, tmp_path):
         assert found.json["page"]["totalItems"] == EVALUATIONS + 2
     program.end()
     assert await replayed.check(server.dsn) > 0
+
+
+MANY, IN_A_REQUEST, AT_ONCE = 5_000, 100, 16
+CACHE_BYTES = 5_000_000
+
+
+def table_of(number):
+    """A file with one table, whose result is the number."""
+    rows = [[f"? * {rule} > {number}", str(number)] for rule in range(3)]
+    return file(decision(f"t{number}", table(["x"], ["out"], rows, "FIRST")), id=f"t{number}").decode()
+
+
+async def beside_each_other(numbers, work):
+    """Do the work for all numbers, some at a time."""
+    todo = iter(numbers)
+
+    async def run():
+        for number in todo:
+            await work(number)
+
+    async with trio.open_nursery() as nursery:
+        for _ in range(AT_ONCE):
+            nursery.start_soon(run)
+
+
+async def test_both_nodes_evaluate_thousands_of_decisions_in_little_memory(make_program, database, unsafe, seed):
+    """The cache has room for a few hundred of them: the others are compiled again when they are asked for."""
+    settings = unsafe | {"VIVERO_DEFINITIONS_BYTES": str(CACHE_BYTES), "VIVERO_PARTITIONS": "2"}
+    pair = [make_program("--database-url", database, environment=settings, name=name) for name in ("a", "b")]
+    for program in pair:
+        await program.restart()
+    async with Caller(pair[0].port) as caller:
+        for first in range(0, MANY, IN_A_REQUEST):
+            numbers = range(first, first + IN_A_REQUEST)
+            answer = await send_files(caller, {f"t{number}.dmn": table_of(number) for number in numbers})
+            assert answer.status == 200, answer
+    before = [program.memory[0] for program in pair]
+    numbers, began = Random(seed).sample(range(MANY), MANY), time.perf_counter()
+
+    async def ask(number):
+        body = {"decisionDefinitionId": f"t{number}", "variables": {"x": MANY}}
+        async with Caller(pair[number % 2].port) as caller:
+            answer = await caller.call(*EVALUATION, body)
+        assert (answer.status, answer.json.get("output")) == (200, str(number)), answer
+
+    await beside_each_other(numbers, ask)
+    took, after = time.perf_counter() - began, [program.memory for program in pair]
+    print(f"seed {seed}: {MANY / took:.0f} evaluations/s; MB before, now and at the peak: {before}, {after}")
+    assert all(peak < 250 for _, peak in after)
+    found = [await metrics(program) for program in pair]
+    sizes = [each.sum("vivero_definitions_size_bytes") for each in found]
+    evicted = [each.sum("vivero_definitions_evictions_total") for each in found]
+    assert all(0 < size <= CACHE_BYTES for size in sizes), sizes
+    assert sum(evicted) > MANY / 2, evicted
+    for program in pair:
+        program.end()  # before their database goes
