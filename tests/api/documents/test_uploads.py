@@ -1,6 +1,7 @@
 """Uploads: what is stored, what is refused, and what a failure leaves."""
 
 import hashlib
+from functools import partial
 
 import pytest
 import trio
@@ -224,9 +225,11 @@ async def test_a_stopped_server_leaves_nothing(documents, monkeypatch):
 
     write = upload_module.Upload.write
     monkeypatch.setattr(upload_module.Upload, "write", stall)
+    chunks = chunks_of(form(part("file", b"x" * (2 * PART_BYTES), "a")), 65_536)
     async with trio.open_nursery() as nursery:
-        nursery.start_soon(documents.post, part("file", b"x" * (2 * PART_BYTES), "a"))
-        await reached.wait()
+        nursery.start_soon(partial(documents.client, "POST", "/v2/documents", headers=[FORM], chunks=chunks))
+        with trio.fail_after(30):
+            await reached.wait()
         assert documents.stored == (0, 1, 1, PART_BYTES)
         nursery.cancel_scope.cancel()
     assert documents.stored == NOTHING
