@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Iterator
 from typing import Annotated
+from urllib.parse import quote
 
 import msgspec
 
@@ -92,13 +93,13 @@ async def _deploy(_tool: Tool, call: Call) -> Response:
 
 
 def _multipart(deployment: _Deployment, boundary: str) -> Iterator[bytes]:
-    """The body of the deployment (RFC 7578)."""
+    """The body of the deployment (RFC 7578), with names of files in the form that any text has (RFC 8187)."""
     head = 'Content-Disposition: form-data; name="{}"'
     if deployment.tenant_id is not None:
         yield f"--{boundary}\r\n{head.format('tenantId')}\r\n\r\n{deployment.tenant_id}\r\n".encode()
     for file in deployment.resources:
-        name = file.name.replace("%", "%25").replace('"', "%22").replace("\r", "%0D").replace("\n", "%0A")
-        yield f'--{boundary}\r\n{head.format("resources")}; filename="{name}"\r\n\r\n'.encode()
+        name = quote(file.name, safe="")
+        yield f"--{boundary}\r\n{head.format('resources')}; filename*=UTF-8''{name}\r\n\r\n".encode()
         yield file.content.encode() + b"\r\n"
     yield f"--{boundary}--\r\n".encode()
 

@@ -135,6 +135,17 @@ async def test_a_deployment_asks_first(designer, engine):
     assert engine.appended == []
 
 
+async def test_deployed_files_keep_their_names(stored, engine):
+    designer = Agent(Client(api_app.build(changed(stored, compute=Here()))))
+    names = ['a"b.bpmn', "100%25.bpmn", "größe; x=\\.bpmn", "=?utf-8?q?a?=.bpmn"]
+    models = [process(start(), end(), "start > end", id=f"p{n}").decode() for n in range(len(names))]
+    files = [{"name": name, "content": model} for name, model in zip(names, models, strict=True)]
+    asked, _ = await designer.use("deployResources", resources=files)
+    await designer.use("deployResources", resources=files, confirmation=asked["confirmation"])
+    (item,) = engine.appended
+    assert [resource.name for resource in item.command.resources] == names
+
+
 async def test_a_model_is_simulated(designer):
     files = [{"name": "a.bpmn", "content": MODEL}]
     report, failed = await designer.use("simulateProcess", resources=files, jobs={"work": {"variables": {"ok": True}}})
