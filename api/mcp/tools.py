@@ -123,15 +123,19 @@ def composed(tool: Tool, arguments: Arguments) -> InnerRequest:
 
 def plain(name: str, value: msgspec.Raw) -> str:
     """A text, number, or true or false, as the part of a path. Raises Problem 400."""
-    try:
-        found: str | int | bool = msgspec.json.decode(value, type=str | int | bool)
-    except msgspec.DecodeError as error:
-        raise bad_request(f"The argument '{name}' is wrong: {error}") from error
+    found: str | int | bool = _decoded(name, value, str | int | bool)
     if isinstance(found, bool):
         return "true" if found else "false"
     if found == "":
         raise bad_request(f"The argument '{name}' is empty")
     return str(found)
+
+
+def _decoded(name: str, value: msgspec.Raw, type: Any) -> Any:
+    try:
+        return msgspec.json.decode(value, type=type)
+    except msgspec.DecodeError as error:
+        raise bad_request(f"The argument '{name}' is wrong: {error}") from error
 
 
 def decoded(call: Call, type: Any) -> Any:
@@ -198,9 +202,9 @@ def searching(resource: Resource, also: Iterable[tuple[str, Schema]] = ()) -> tu
 PAGE: Schema = {
     "type": "object",
     "description": "Without it, the first 20. For the next page give `page.endCursor` of the answer as `after`",
-    "properties": {"limit": {"type": "integer"}, "after": {"type": "string"}},
+    "properties": {"limit": {"type": "integer", "default": 20}, "after": {"type": "string"}},
 }
-FIRST_PAGE = msgspec.Raw(b'{"limit":20}')
+_USUAL_PAGE = {"limit": msgspec.Raw(b"20")}
 
 
 def _sort_schema(fields: Sequence[str]) -> Schema:
@@ -213,5 +217,7 @@ def _sort_schema(fields: Sequence[str]) -> Schema:
 
 
 async def search(tool: Tool, call: Call) -> Response:
-    """Search, for twenty results unless the agent wants more: they fill its memory."""
-    return await call.send(composed(tool, {"page": FIRST_PAGE, **call.arguments}))
+    """Search, for twenty results a page unless the agent wants more: they fill its memory. Raises Problem 400."""
+    given = call.arguments.get("page", msgspec.Raw(b"null"))
+    page = _USUAL_PAGE | (_decoded("page", given, dict[str, msgspec.Raw] | None) or {})
+    return await call.send(composed(tool, {**call.arguments, "page": msgspec.Raw(msgspec.json.encode(page))}))

@@ -66,12 +66,19 @@ def test_a_part_of_a_path_stays_one_part():
 
 
 async def test_a_search_shows_twenty_unless_more_are_wanted(reader, rows):
-    for n in range(25):
+    for n in range(45):
         rows.instance(key=KEY + n)
     found, failed = await Agent(reader).use("searchProcessInstances", filter={"state": "ACTIVE"})
     assert (len(found["items"]), failed) == (20, False)
-    found, _ = await Agent(reader).use("searchProcessInstances", page={"after": found["page"]["endCursor"]})
-    assert len(found["items"]) == 5
+    for size in (20, 5):
+        found, _ = await Agent(reader).use("searchProcessInstances", page={"after": found["page"]["endCursor"]})
+        assert len(found["items"]) == size
+    for page, size in ((None, 20), ({"limit": 30}, 30)):
+        found, _ = await Agent(reader).use("searchProcessInstances", page=page)
+        assert len(found["items"]) == size
+    found, failed = await Agent(reader).use("searchProcessInstances", page=[])
+    assert failed
+    assert "'page'" in found["detail"]
     found, failed = await Agent(reader).use("searchProcessInstances", filter={"colour": 1})
     assert failed
     assert "colour" in found["detail"]
