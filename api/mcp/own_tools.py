@@ -14,6 +14,7 @@ from vivero.api.commands.inner_requests import InnerRequest
 from vivero.api.computing.turns import computed
 from vivero.api.deployment.checks import examined_by
 from vivero.api.deployment.warnings import warnings_of
+from vivero.api.http.decoding import check_nesting
 from vivero.api.http.problems import Problem, bad_request, invalid_argument
 from vivero.api.http.response import Response, json_response
 from vivero.api.mcp.cluster_tools import INSTANCE, OBJECT, TEXT
@@ -109,7 +110,9 @@ async def _simulate(_tool: Tool, call: Call) -> Response:
     simulate = call.services.files.simulate
     if simulate is None:
         raise Problem(501, "NOT_IMPLEMENTED", "This server does not simulate")
-    report, problem = await computed(call.services, WorkKind.SIMULATIONS, simulate, msgspec.json.encode(call.arguments))
+    document = msgspec.json.encode(call.arguments)
+    check_nesting(document, call.services.settings.max_nesting)
+    report, problem = await computed(call.services, WorkKind.SIMULATIONS, simulate, document)
     if problem is not None:
         raise invalid_argument(problem)
     return json_response(report)

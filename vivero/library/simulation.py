@@ -6,7 +6,7 @@ A simulation has no clock and no effects. `run` takes and gives JSON, so that an
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import Any, NamedTuple
 
@@ -16,7 +16,7 @@ from vivero.library import functions
 from vivero.library.machine import MissingModel, Rejected, TooMuchWork
 from vivero.library.models import InvalidModel, Models
 from vivero.library.overview import Job
-from vivero.library.result import Happened, Result
+from vivero.library.result import Result
 
 BEGIN = datetime(2026, 1, 1, tzinfo=UTC)
 """The time at which each simulation begins."""
@@ -100,7 +100,8 @@ def simulated(simulation: Simulation) -> SimulationReport:
     result = functions.start(
         models, simulation.variables, now=BEGIN, process_id=simulation.process_id, at=simulation.start_at
     )
-    run = _Run(models, simulation, result, [Step("started", result.happened.entered)], set(result.happened.reached))
+    run = _Run(models, simulation, result)
+    run.note("started")
     stopped = run.to_the_end()
     return run.report(stopped)
 
@@ -110,8 +111,8 @@ class _Run:
     models: Models
     simulation: Simulation
     result: Result
-    steps: list[Step]
-    reached: set[tuple[str, str]]
+    steps: list[Step] = field(default_factory=list)
+    reached: set[tuple[str, str]] = field(default_factory=set)
 
     def to_the_end(self) -> str | None:
         """Act until nothing is left to do. Returns why it was ended before that; None: it was not."""
@@ -119,13 +120,14 @@ class _Run:
             if len(self.steps) > MOST_STEPS:
                 return f"It did not end within {MOST_STEPS} steps"
             self.result = action.result
-            happened = action.result.happened
-            self.steps.append(Step(action.what, happened.entered))
-            self.reached |= happened.reached
-            self._note(happened)
+            self.note(action.what)
         return None
 
-    def _note(self, happened: Happened) -> None:
+    def note(self, what: str) -> None:
+        """Add a step with what the last result brought, and one for each of its incidents."""
+        happened = self.result.happened
+        self.steps.append(Step(what, happened.entered))
+        self.reached |= happened.reached
         self.steps += (Step(f"incident at {one.element}: {one.type}: {one.message}") for one in happened.incidents)
 
     def _actions(self) -> Iterator[_Action]:
@@ -177,13 +179,14 @@ class _Run:
             instance.variables,
             [] if instance.ended else list(self._open()),
             [f"{one.element}: {one.type}: {one.message}" for one in instance.incidents],
-            sorted(set(_elements(self.models, {process for process, _ in self.reached})) - self.reached_ids()),
+            self._not_reached(),
             stopped,
         )
 
-    def reached_ids(self) -> set[str]:
-        """The elements and flows that were reached."""
-        return {id for _, id in self.reached}
+    def _not_reached(self) -> list[str]:
+        """The elements of the processes that ran which were not reached."""
+        processes = {process for process, _ in self.reached}
+        return sorted(set(_elements(self.models, processes)) - {id for _, id in self.reached})
 
     def _open(self) -> Iterator[str]:
         instance = self.result.instance

@@ -162,6 +162,15 @@ async def test_a_model_is_simulated(designer):
     assert "a.bpmn" in problem["detail"]
 
 
+async def test_test_data_is_nested_no_deeper_than_that_of_an_instance(designer):
+    for levels in (40, 100):
+        deep = json.loads("[" * levels + "]" * levels)
+        files = [{"name": "a.bpmn", "content": MODEL}]
+        found, failed = await designer.use("simulateProcess", resources=files, variables={"deep": deep})
+        assert failed is (levels > 64)
+    assert "nested deeper than 64 levels" in found["detail"]
+
+
 async def test_a_server_without_simulation_says_so(agent):
     problem, failed = await agent.use("simulateProcess", resources=[{"name": "a.bpmn", "content": MODEL}])
     assert (problem["status"], failed) == (501, True)

@@ -4,7 +4,7 @@ import msgspec
 import pytest
 
 from tests.core.event_models import model
-from tests.core.models import end, start, task, xor
+from tests.core.models import end, flow, start, task, xor
 from vivero.library import simulation
 
 
@@ -42,6 +42,14 @@ def test_a_failure_and_an_error_that_nothing_catches_are_incidents():
         assert report["state"] == "ACTIVE"
         assert report["incidents"][0].startswith("a: ")
         assert report["steps"][-1]["what"].startswith("incident at a: ")
+
+
+def test_an_incident_at_the_start_is_a_step():
+    ways = (flow("which", "a", "=false"), flow("which", "end", "=false"))
+    stuck = model(start(), xor("which"), task("a"), end(), "start > which", *ways, "a > end")
+    report = run(stuck)
+    assert [step["what"].partition(":")[0] for step in report["steps"]] == ["started", "incident at which"]
+    assert len(report["incidents"]) == 1
 
 
 def test_the_element_has_precedence_over_the_type():
