@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator
+from itertools import islice
 from typing import NamedTuple
 
 import structlog
@@ -41,7 +42,7 @@ async def warnings_of_variables(files: Iterable[tuple[str, bytes]], services: Se
 
     Never fails: the deployment is done. If the database cannot be asked, one warning says so.
     """
-    named = [each for name, content in files for each in named_in(name, content)][:MOST_NAMED]
+    named = list(islice((each for name, content in files for each in named_in(name, content)), MOST_NAMED))
     if not named:
         return []
     names = sorted({each.name for each in named})
@@ -54,14 +55,16 @@ async def warnings_of_variables(files: Iterable[tuple[str, bytes]], services: Se
 
 
 def named_in(resource: str, content: bytes) -> Iterator[NamedVariable]:
-    """The cluster variables that the expressions of a file name after dots, each once."""
+    """The cluster variables that the expressions of a file name after dots, each once. It reads on as it is asked."""
     seen = set[tuple[bytes, bytes]]()
+    line, counted = 1, 0
     for found in _NAMED.finditer(content):
         scope, quoted, plain = found.groups()
         name = quoted or plain
         if (scope, name) not in seen:
             seen.add((scope, name))
-            yield NamedVariable(resource, scope.decode(), name.decode(), content.count(b"\n", 0, found.start()) + 1)
+            line, counted = line + content.count(b"\n", counted, found.start()), found.start()
+            yield NamedVariable(resource, scope.decode(), name.decode(), line)
 
 
 def _lacking(named: NamedVariable) -> str:

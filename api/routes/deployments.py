@@ -62,7 +62,7 @@ async def create(request: Request, services: Services) -> Response:
     has_secret = None if services.files.webhooks is None else services.files.webhooks.has_secret
     warnings = warnings_of(parsed, services.files.webhooks is not None, has_secret)
     warnings += await warnings_of_forms(parsed, services, tenant)
-    warnings += await warnings_of_variables([(file.file_name or "", file.content) for file in files], services, tenant)
+    warnings += await warnings_of_variables(contents, services, tenant)
     document = _document(reply, warnings, submitted.appended.position)
     return json_response(document, submitted.position)
 

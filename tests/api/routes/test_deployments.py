@@ -1,10 +1,12 @@
 """Deployments over HTTP: multipart bodies, all problems at once, bytes stored before the command is appended."""
 
 import hashlib
+from itertools import pairwise
 
 import pytest
 
 from tests.api.official import decode
+from vivero.api.deployment.cluster_variables import named_in
 from vivero.core.records.catalogue import (
     Deploy,
     DeployedForm,
@@ -214,6 +216,18 @@ async def test_cluster_variables_that_cannot_be_looked_up_are_a_warning(rows, re
     )
     assert answer.status == 200
     assert "could not be looked up: check that they exist" in str(answer.json["warnings"])
+
+
+def test_a_file_with_many_cluster_variables_is_read_once():
+    class Counted(bytes):
+        def count(self, *where):
+            spans.append(where[1:])
+            return super().count(*where)
+
+    spans = []
+    content = Counted(b"".join(b"camunda.vars.env.a%d\n" % n for n in range(1000)))
+    assert [each.line for each in named_in("x.bpmn", content)] == list(range(1, 1001))
+    assert all(end == start for (_, end), (start, _) in pairwise(spans))
 
 
 @pytest.mark.parametrize("file_name", ["../x.bpmn", "a/../../x.bpmn", "/etc/x.bpmn", "a\\\\..\\\\x.bpmn"])
