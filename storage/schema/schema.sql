@@ -2160,7 +2160,8 @@ CREATE OR REPLACE FUNCTION release_document_contents(keys bigint[])
  LANGUAGE plpgsql
 AS $function$
 BEGIN
-    PERFORM FROM document_contents c WHERE c.content_key = ANY (keys) ORDER BY c.content_key FOR UPDATE;
+    PERFORM FROM document_contents c WHERE c.content_key = ANY (keys)
+    ORDER BY c.sha256 COLLATE "C", c.content_key FOR UPDATE;
     UPDATE document_contents c SET sha256 = NULL, alive_at = '-infinity'
     WHERE c.content_key = ANY (keys) AND NOT EXISTS (SELECT FROM documents d WHERE d.content_key = c.content_key);
 END $function$;

@@ -1,10 +1,15 @@
 """Documents that end with their process instance, and the chores that delete what has ended."""
 
+from hashlib import sha256
+
 import pytest
+import trio
 
 from tests.api.conftest import KEY, NOW
 from vivero.engine.documents.chores import chores
 from vivero.engine.retention.chore_settings import RetentionSettings
+from vivero.storage.documents import contents
+from vivero.storage.documents import documents as rows_of_documents
 from vivero.storage.retention import history
 
 
@@ -68,3 +73,26 @@ async def test_a_large_content_is_deleted_in_many_short_statements(documents, mo
     assert documents.stored == (0, 1, 3, 3 * 256 * 1024)
     await do_chores(documents)
     assert documents.stored == (0, 0, 0, 0)
+
+
+async def test_an_expiry_and_an_upload_of_the_same_bytes_never_wait_for_each_other(documents):
+    """The contents have the reverse order of their sums. The upload holds the first one that the expiry wants."""
+    sums = {content: sha256(content).hexdigest() for content in (b"1", b"2", b"3")}
+    for content in sorted(sums, key=sums.__getitem__, reverse=True):
+        await documents.upload(content, expiresAt="2020-01-01T00:00:00Z")
+    connections, expired = documents.services.reads.pool.connection, []
+    async with connections() as uploading, connections() as expiring, trio.open_nursery() as nursery:
+
+        async def expire():
+            expired.append(await rows_of_documents.expire(expiring, 10))
+
+        keys = {sum: await contents.begin(uploading, "<default>", "postgres") for sum in sorted(sums.values())}
+        (first, key), *others = keys.items()
+        async with uploading.transaction():
+            await contents.complete(uploading, key, first)
+            nursery.start_soon(expire)
+            while not (expired or documents.one("SELECT count(*) FROM pg_locks WHERE NOT granted")):
+                await trio.lowlevel.checkpoint()
+            found = [await contents.complete(uploading, key, sum) for sum, key in others]
+    assert expired == [3]
+    assert len(set(found) & set(keys.values())) == 0
