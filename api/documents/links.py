@@ -47,6 +47,7 @@ class LinkKeys:
         self._valid_s = max_link_s + LINK_KEY_S
         self._keys: dict[int, LinkKey] = {}
         self._read_at = -KEPT_S
+        self._turn = trio.Lock()
 
     async def sign(self, connections: Connections, until_ms: int, place: DocumentPlace, content: int) -> str:
         """The text of a link, for a path."""
@@ -74,9 +75,10 @@ class LinkKeys:
         return next(iter((await self._read(connections)).values()))
 
     async def _of(self, connections: Connections, id: int) -> LinkKey | None:
-        age_s = trio.current_time() - self._read_at
-        if age_s > (KEPT_S if id in self._keys else UNKNOWN_S):
-            await self._read(connections)
+        async with self._turn:  # a link that waited finds what was read meanwhile
+            age_s = trio.current_time() - self._read_at
+            if age_s > (KEPT_S if id in self._keys else UNKNOWN_S):
+                await self._read(connections)
         return self._keys.get(id)
 
     async def _read(self, connections: Connections) -> dict[int, LinkKey]:

@@ -1,6 +1,7 @@
 """Downloads: ranges, headers that keep browsers from running a document, expiry, and links."""
 
 import pytest
+import trio
 
 from vivero.api.documents.links import LinkKeys
 from vivero.api.documents.serving import DocumentLost, disposition
@@ -179,8 +180,14 @@ async def test_links_with_unknown_keys_ask_the_database_once_a_second(documents)
     other = LinkKeys(60)
     documents.rows.execute("DELETE FROM document_link_keys")
     asked.clear()
-    for _ in range(5):
+
+    async def refused():
         assert await other.opened(connections, text) is None
+
+    async with trio.open_nursery() as nursery:
+        for _ in range(5):
+            nursery.start_soon(refused)
+    await refused()
     assert len(asked) == 1
 
 
