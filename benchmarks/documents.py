@@ -42,7 +42,7 @@ _WAL = "SELECT pg_current_wal_lsn() - '0/0'::pg_lsn, pg_total_relation_size('doc
 
 
 def run() -> tuple[dict[str, float], dict[str, str]]:
-    """How long the document takes, what others' requests and commits take meanwhile, memory, log and tables."""
+    """The time of the document and of others' requests and commits meanwhile, memory, log and tables."""
     os.environ |= LIMITS
     return trio.run(measured, LOOP, _measure, {"bytes": f"{SIZE:,}"})
 

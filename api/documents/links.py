@@ -1,4 +1,4 @@
-"""Links to documents: whoever has one may read the document until it ends. The server signs them (HMAC-SHA256).
+"""Links to documents: everybody with one may read the document until it ends. The server signs them (HMAC-SHA256).
 
 A link names the content, too: it never shows another document that gets the same id later.
 """
@@ -29,7 +29,7 @@ UNKNOWN_S = 1.0
 
 
 class Link(NamedTuple):
-    """What a link says. `until_ms`: its end, in real time."""
+    """The content of a link. `until_ms`: its end, in real time."""
 
     key: int
     until_ms: int
@@ -56,7 +56,7 @@ class LinkKeys:
         return f"{_text(said)}.{_text(_mac(key, said))}"
 
     async def opened(self, connections: Connections, text: str) -> Link | None:
-        """What a link says. None unless this installation has signed it; whether it has ended is not looked at."""
+        """The content of a link. None unless this installation has signed it; its end is not looked at."""
         try:
             said, mac = (base64.urlsafe_b64decode(f"{part}==") for part in text.split("."))
             link = _decode(said)

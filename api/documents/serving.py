@@ -22,7 +22,7 @@ SAFE: tuple[Header, ...] = (
     (b"content-security-policy", b"default-src 'none'; sandbox"),
     (b"cross-origin-resource-policy", b"same-origin"),
 )
-"""Whoever uploads a page must not have it run with the session of whoever opens it."""
+"""A page of somebody else must not run with the session of the person who opens it."""
 
 _RANGE = re.compile(r"bytes=(\d{0,18})-(\d{0,18})", re.ASCII)
 _NOT_PLAIN = re.compile(r"[^A-Za-z0-9 ._()+-]")

@@ -21,7 +21,7 @@ class Upload:
         self.size = 0
         self.key: int | None = None
         self.problem: Problem | None = None
-        """What is wrong with the file. The rest of it is passed over."""
+        """The first fault of the file. The rest of it is passed over."""
         self._request, self._services, self._tenant, self._store = request, services, tenant, store
         self._buffer = bytearray()
         self._stored = 0

@@ -10,7 +10,7 @@ _sql = beside(__file__)
 _of_tenants = TenantStatements(__file__)
 
 STORED, GONE, FULL = "STORED", "GONE", "FULL"
-"""What became of a part: GONE: the upload was given up; FULL: the tenant may not have more bytes."""
+"""The fate of a part. GONE: the upload was given up; FULL: the tenant may not have more bytes."""
 DEAD_S = 3600.0
 """An upload without a part for this time is dead: its program was killed."""
 PARTS = 64

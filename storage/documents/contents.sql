@@ -12,7 +12,7 @@ SELECT add_document_part($1, $2, $3, $4, $5);
 SELECT complete_document_content($1, $2);
 
 -- name: give_up
--- Whoever uploads knows that nobody needs it. A content that is complete meanwhile stays.
+-- The uploading request knows that nobody needs it. A content that is complete meanwhile stays.
 UPDATE document_contents SET alive_at = '-infinity' WHERE content_key = $1 AND sha256 IS NULL;
 
 -- name: drop

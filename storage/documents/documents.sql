@@ -32,7 +32,7 @@ DELETE FROM documents WHERE document_id = $1 AND store_id = $2 AND tenant_id = $
 SELECT release_document_contents($1);
 
 -- name: expire
--- By the index on their time, the oldest first. What somebody else deletes is left to them.
+-- By the index on their time, the oldest first. Documents that somebody else deletes are left to them.
 DELETE FROM documents WHERE (document_id, store_id, tenant_id) IN (
     SELECT document_id, store_id, tenant_id FROM documents WHERE expires_at <= clock_now()
     ORDER BY expires_at LIMIT $1 FOR UPDATE SKIP LOCKED)

@@ -1,4 +1,4 @@
-"""What the context `camunda` of an expression has, for a client that evaluates one."""
+"""The values of the context `camunda`, for a client that evaluates an expression."""
 
 from __future__ import annotations
 
