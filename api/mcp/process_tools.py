@@ -5,7 +5,7 @@ A call sends the message, which starts an instance, and returns its key at once.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from typing import Any
 
 import msgspec
@@ -14,13 +14,14 @@ from vivero.api.commands.inner_requests import InnerRequest
 from vivero.api.http.request import Request
 from vivero.api.http.response import Response
 from vivero.api.mcp.cluster_tools import GET_PROCESS_INSTANCE, SEARCH_INCIDENTS, SEARCH_VARIABLES
-from vivero.api.mcp.messages import INVALID_PARAMS, RpcError
+from vivero.api.mcp.messages import INTERNAL_ERROR, INVALID_PARAMS, RpcError
 from vivero.api.mcp.tools import Call, Tool, failed
 from vivero.api.services import Services
 from vivero.core.events.starts import TOOL, TOOL_NAME
 
 STATIC_TOOLS = (SEARCH_VARIABLES, GET_PROCESS_INSTANCE, SEARCH_INCIDENTS)
 """An agent follows the instance that it has started with these."""
+STATIC_NAMES = frozenset(tool.name for tool in STATIC_TOOLS)
 TOOLS_A_PAGE = 100
 _TEXTS = (
     ("purpose", ""),
@@ -53,16 +54,24 @@ async def process_tools(request: Request, services: Services, after: str | None)
     page = {"limit": TOOLS_A_PAGE} if after is None else {"limit": TOOLS_A_PAGE, "after": after}
     found = await _found(request, services, {"$exists": True}, page)
     more = len(found.items) == TOOLS_A_PAGE
-    return [_tool(start) for start in _callable(found.items)], found.page["endCursor"] if more else None
+    return [_tool(start) for start in found.items if _is_callable(start)], found.page["endCursor"] if more else None
 
 
 async def process_tool(request: Request, services: Services, name: str) -> Tool | None:
     """The tool with this name; None without one. Raises RpcError if several processes have it."""
-    starts = list(_callable((await _found(request, services, name, {"limit": 2})).items))
+    if TOOL_NAME.fullmatch(name) is None:
+        return None
+    starts = (await _found(request, services, name, {"limit": 2})).items
     if len(starts) > 1:
-        processes = " and ".join(sorted(start.process_definition_id for start in starts))
+        one_tenant = len({start.tenant_id for start in starts}) == 1
+        processes = " and ".join(sorted(_place(start, one_tenant) for start in starts))
         raise RpcError(INVALID_PARAMS, f"The processes {processes} have a tool of the name '{name}'")
     return _tool(starts[0]) if starts else None
+
+
+def _place(start: _Start, one_tenant: bool) -> str:
+    id = start.process_definition_id
+    return id if one_tenant else f"{id} of tenant '{start.tenant_id}'"
 
 
 async def _found(request: Request, services: Services, name: object, page: Mapping[str, object]) -> _Found:
@@ -76,12 +85,14 @@ async def _found(request: Request, services: Services, name: object, page: Mappi
     if response.status == 403:
         return _Found([], {"endCursor": None})
     if failed(response):
-        raise RpcError(INVALID_PARAMS, f"The tools cannot be listed: {msgspec.json.decode(response.body)['detail']}")
+        code = INVALID_PARAMS if response.status < 500 else INTERNAL_ERROR
+        raise RpcError(code, f"The tools cannot be listed: {msgspec.json.decode(response.body)['detail']}")
     return msgspec.json.decode(response.body, type=_Found)
 
 
-def _callable(starts: list[_Start]) -> Iterator[_Start]:
-    return (start for start in starts if TOOL_NAME.fullmatch(start.tool_name))
+def _is_callable(start: _Start) -> bool:
+    """Whether a call could name the tool: the name is one of MCP, and no tool of ours has it."""
+    return TOOL_NAME.fullmatch(start.tool_name) is not None and start.tool_name not in STATIC_NAMES
 
 
 def _tool(start: _Start) -> Tool:

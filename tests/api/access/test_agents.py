@@ -15,6 +15,8 @@ from vivero.api.access.buckets import Buckets
 from vivero.api.access.rates import Rates
 from vivero.api.callers.caller import Caller
 from vivero.api.callers.permissions import ALL_RIGHTS, rights
+from vivero.api.commands.inner_requests import InnerRequests
+from vivero.api.http.response import Response
 from vivero.api.mcp import process_tools
 from vivero.storage.access.identities import Grant
 
@@ -144,14 +146,14 @@ async def test_a_call_counts_once_for_the_limit_of_its_client(stored, rows):
 def start_event(rows):
     """Puts a process with a message start event that is a tool."""
 
-    def put(key, process, tool, version=1):
-        rows.definition(key=key, process_id=process, version=version)
+    def put(key, process, tool, version=1, tenant="<default>"):
+        rows.definition(key=key, process_id=process, version=version, tenant_id=tenant)
         rows.put(
             "start_subscriptions",
             subscription_key=key + 1,
             process_definition_key=key,
             opened_at=NOW,
-            tenant_id="<default>",
+            tenant_id=tenant,
             process_id=process,
             element_id="start",
             kind="MESSAGE",
@@ -170,8 +172,11 @@ async def test_an_agent_sees_the_processes_that_it_may_see(agent_with, start_eve
     start_event(KEY, "order", "place_order")
     start_event(KEY + 10, "secret", "tell_secret")
     start_event(KEY + 20, "order", "not a name", version=2)
+    start_event(KEY + 30, "order", "searchIncidents", version=3)
     agent = processes(agent_with(READ))
-    assert set(await agent.tools()) == {"place_order", "searchVariables", "getProcessInstance", "searchIncidents"}
+    shown = (await agent.send("tools/list")).json["result"]["tools"]
+    names = ["getProcessInstance", "place_order", "searchIncidents", "searchVariables"]
+    assert sorted(tool["name"] for tool in shown) == names
     problem, failed = await agent.use("place_order")
     assert (problem["status"], failed) == (403, True)
     for tool in ("tell_secret", "not a name", "createProcessInstance"):
@@ -187,6 +192,25 @@ async def test_a_tool_of_two_processes_is_refused(agent_with, start_event, engin
     answer = await processes(agent_with(everything)).send("tools/call", {"name": "go", "arguments": {}})
     assert answer.json["error"]["message"] == "The processes order and other have a tool of the name 'go'"
     assert engine.appended == []
+
+
+async def test_a_tool_of_two_tenants_is_refused_with_both(agent_with, start_event):
+    start_event(KEY, "order", "go")
+    start_event(KEY + 10, "order", "go", tenant="other")
+    answer = await processes(agent_with(READ)).send("tools/call", {"name": "go", "arguments": {}})
+    both = "order of tenant '<default>' and order of tenant 'other'"
+    assert answer.json["error"]["message"] == f"The processes {both} have a tool of the name 'go'"
+
+
+async def test_tools_that_cannot_be_read_are_no_fault_of_the_agent(agent_with, monkeypatch):
+    agent = processes(agent_with(READ))
+
+    async def search(*_arguments):
+        return Response(503, b'{"detail":"later"}')
+
+    monkeypatch.setattr(InnerRequests, "send", search)
+    answer = await agent.send("tools/list")
+    assert answer.json["error"] == {"code": -32603, "message": "The tools cannot be listed: later"}
 
 
 async def test_pages_of_process_tools(agent_with, start_event, monkeypatch):
