@@ -26,7 +26,7 @@ from vivero.api.access.scopes import restrict
 from vivero.api.admission.redirects import without_mark
 from vivero.api.callers.caller import ANYBODY, Caller
 from vivero.api.callers.permissions import Allowed
-from vivero.api.commands.inner_requests import TOOL, InnerRequests
+from vivero.api.commands.inner_requests import TOOL, Answer, InnerRequests
 from vivero.api.http import request_ids
 from vivero.api.http.decoding import check_json_type
 from vivero.api.http.metrics import UNKNOWN
@@ -61,7 +61,9 @@ def build(services: Services) -> App:
     services = replace(services, inner=InnerRequests())
     router = Router((route.method, route.path, route) for route in ROUTES)
     gate = Gate(services.settings)
-    storage_problems, ids = StorageProblems(), RequestIds()
+    answer = partial(_answer, services, router, gate, StorageProblems())
+    services.inner.connect(answer)
+    serve, ids = partial(_serve, services, answer), RequestIds()
 
     async def app(scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] != "http":
@@ -69,29 +71,19 @@ def build(services: Services) -> App:
         ids.begin(scope["headers"])
         try:
             if services.observing.tracer is None:
-                await _serve(services, router, gate, storage_problems, scope, receive, send)
+                await serve(scope, receive, send)
             else:
                 await traced(services.observing.tracer, serve, scope, receive, send)
         finally:
             request_ids.end()
 
-    serve = partial(_serve, services, router, gate, storage_problems)
-    services.inner.connect(partial(_answer, services, router, gate, storage_problems))
     return app
 
 
-async def _serve(
-    services: Services,
-    router: Router[Route],
-    gate: Gate,
-    storage_problems: StorageProblems,
-    scope: Scope,
-    receive: Receive,
-    send: Send,
-) -> None:
+async def _serve(services: Services, answer: Answer, scope: Scope, receive: Receive, send: Send) -> None:
     began = perf_counter()
     try:
-        response = await _answer(services, router, gate, storage_problems, scope, receive, send)
+        response = await answer(scope, receive, send)
     except ClientLeft:
         return
     route, took_s = scope.get(ROUTE, UNKNOWN), perf_counter() - began
