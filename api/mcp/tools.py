@@ -77,17 +77,18 @@ class Tool:
 
     def document(self) -> Mapping[str, Any]:
         """The tool as a client sees it."""
-        schema: dict[str, Any] = {
+        schema = self._schema_of_parameters() if self.schema is None else self.schema
+        hints = {"readOnlyHint": not self.changes, "openWorldHint": False}
+        return {"name": self.name, "description": self.description, "inputSchema": schema, "annotations": hints}
+
+    def _schema_of_parameters(self) -> Schema:
+        required = [each.name for each in self.parameters if each.required]
+        return {
             "type": "object",
             "properties": {each.name: each.schema for each in self.parameters},
             "additionalProperties": False,
+            **({"required": required} if required else {}),
         }
-        required = [each.name for each in self.parameters if each.required]
-        if required:
-            schema["required"] = required
-        schema = schema if self.schema is None else dict(self.schema)
-        hints = {"readOnlyHint": not self.changes, "openWorldHint": False}
-        return {"name": self.name, "description": self.description, "inputSchema": schema, "annotations": hints}
 
 
 def checked(tool: Tool, arguments: Arguments) -> None:
