@@ -95,7 +95,7 @@ def serving(list_tools: ListTools, find_tool: FindTool) -> Handler:
 
 
 _PRIVATE = MappingProxyType({"ttlMs": 0, "cacheScope": "private"})
-"""Whoever asks may see other tools than others do, and other ones after a change of rights."""
+"""Callers see different tools, and other ones after a change of rights."""
 
 
 def _initialized(message: Message) -> Mapping[str, Any]:

@@ -22,7 +22,7 @@ SUBSCRIPTION_TYPES = ("PROCESS_EVENT", "START_EVENT")
 
 _OF_TOOL = """coalesce((SELECT json_object_agg(p.key, p.value) FROM json_each_text(s.properties) p
  WHERE p.key LIKE 'io.camunda.tool:%'), '{}')"""
-"""What a start event tells agents. `%` is no placeholder here: the statements have numbered ones."""
+"""The properties for agents of a start event. `%` is no placeholder here: the statements have numbered ones."""
 _OPEN = {"CREATED": "s.state = 'CREATED' AND s.ended_at IS NULL"}
 """The second condition follows from the first one. Partial indexes have it."""
 
