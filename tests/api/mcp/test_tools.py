@@ -1,15 +1,18 @@
 """The tools: their schemas, the requests that they make, and what agents see of the answers."""
 
 import json
+from dataclasses import replace
 
 import msgspec
 import pytest
+import trio
 
 from tests.api.changed_services import changed
 from tests.api.conftest import KEY, Client
 from tests.api.mcp.conftest import Agent
 from tests.core.models import end, process, start, task
 from tests.engine.dry_runs.here import Here
+from tests.eventually import eventually
 from vivero.api import app as api_app
 from vivero.api.http.problems import Problem
 from vivero.api.mcp.cluster_tools import CLUSTER_TOOLS
@@ -27,6 +30,7 @@ CAMUNDA = (
     *("assignUserTask", "searchUserTaskVariables", "searchVariables", "getVariable"),
 )
 MODEL = process(start(), task("work"), end(), "start > work > end").decode()
+TASK = {"userTaskKey": str(KEY)}
 BY_NAME = {tool.name: tool for tool in (*CLUSTER_TOOLS, *OWN_TOOLS)}
 
 
@@ -100,6 +104,23 @@ async def test_a_job_without_retries_gets_one_before_its_incident_is_resolved(re
     rows.execute("UPDATE jobs SET retries = 2")
     await Agent(reader).use("resolveIncident", incidentKey=incident["incidentKey"])
     assert [type(item.command) for item in engine.appended[2:]] == [ResolveIncident]
+
+
+async def test_a_tool_ends_when_its_agent_leaves(client, services, engine, nursery, monkeypatch):
+    monkeypatch.setattr("vivero.api.commands.submission.UNWATCHED_S", 0)
+    client.app = api_app.build(changed(services, settings=replace(services.settings, response_timeout_s=3600)))
+    engine.silent = True
+    answers = []
+
+    async def complete():
+        answers.append(await Agent(client).send("tools/call", {"name": "completeUserTask", "arguments": TASK}))
+
+    nursery.start_soon(complete)
+    await trio.testing.wait_all_tasks_blocked(0.05)
+    assert (answers, len(engine.appended)) == ([], 1)
+    client.gone.set()
+    await eventually(lambda: answers)
+    assert answers == [None]
 
 
 @pytest.fixture
