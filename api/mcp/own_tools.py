@@ -77,9 +77,12 @@ async def _validate(_tool: Tool, call: Call) -> Response:
 
 async def _deploy(_tool: Tool, call: Call) -> Response:
     """Deploy files for which the caller has the confirmation. It comes with the answer to a call without one."""
-    authorise(call.request.caller, DEPLOY)
     deployment: _Deployment = decoded(call, _Deployment)
     digest = deployment.digest()
+    if deployment.confirmation == digest:  # the REST API checks the permission, and records a refusal
+        body, kind = b"".join(_multipart(deployment, digest)), f"multipart/form-data; boundary={digest}"
+        return await call.send(InnerRequest(*_DEPLOYMENT, body, content_type=kind))
+    authorise(call.request.caller, DEPLOY)
     if deployment.confirmation is None:
         judgement = await _judged(call, deployment.resources)
         asks = {"deployed": False, **msgspec.to_builtins(judgement)}
@@ -87,10 +90,7 @@ async def _deploy(_tool: Tool, call: Call) -> Response:
             asks["confirmation"] = digest
             asks["next"] = "Ask the user. After a yes, repeat the call with this confirmation and the same files."
         return json_response(asks)
-    if deployment.confirmation != digest:
-        raise bad_request("The confirmation belongs to other files: call without one, and ask the user again")
-    body, kind = b"".join(_multipart(deployment, digest)), f"multipart/form-data; boundary={digest}"
-    return await call.send(InnerRequest(*_DEPLOYMENT, body, content_type=kind))
+    raise bad_request("The confirmation belongs to other files: call without one, and ask the user again")
 
 
 def _multipart(deployment: _Deployment, boundary: str) -> Iterator[bytes]:

@@ -10,6 +10,7 @@ from tests.api.changed_services import changed
 from tests.api.conftest import KEY, NOW, Client
 from tests.api.mcp.conftest import Agent
 from tests.api.one_caller import OneCaller
+from tests.core.models import end, process, start
 from vivero.api import app as api_app
 from vivero.api.access.buckets import Buckets
 from vivero.api.access.rates import Rates
@@ -128,6 +129,16 @@ async def test_a_change_by_an_agent_names_its_tool(people, secured, recorded, ro
     found = await secured("POST", "/v2/audit-logs/search", filter, basic("root"))
     (shown,) = found.json["items"]
     assert (shown["inboundChannelType"], shown["inboundChannelToolName"]) == ("MCP", "assignUserTask")
+
+
+async def test_a_deployment_that_is_refused_after_the_question_is_recorded(agent_with, recorded, engine):
+    files = [{"name": "a.bpmn", "content": process(start(), end(), "start > end").decode()}]
+    asked, _ = await agent_with(Grant("RESOURCE", "*", ("CREATE",))).use("deployResources", resources=files)
+    confirmed = {"resources": files, "confirmation": asked["confirmation"]}
+    problem, failed = await agent_with(READ).use("deployResources", **confirmed)
+    assert (problem["status"], failed, engine.appended) == (403, True, [])
+    (record,) = recorded()
+    assert (record["tool"], record["actor_id"], record["result"]) == ("deployResources", "agent", "FAIL")
 
 
 async def test_a_call_counts_once_for_the_limit_of_its_client(stored, rows):
