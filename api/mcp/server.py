@@ -20,7 +20,7 @@ from vivero.api.http.request import Request
 from vivero.api.http.response import Response
 from vivero.api.mcp import messages
 from vivero.api.mcp.messages import Message, RpcError
-from vivero.api.mcp.tools import Call, Tool, checked, content, problem_content
+from vivero.api.mcp.tools import Call, Tool, checked, content, failed
 from vivero.api.services import Services
 
 INSTRUCTIONS = (
@@ -83,13 +83,10 @@ def serving(list_tools: ListTools, find_tool: FindTool) -> Handler:
             checked(tool, arguments)
             response = await tool.run(tool, Call(tool.name, arguments, request, services))
         except Problem as problem:
-            shown = problem_content(problem, request.path)
-        else:
-            shown = content(response)
-        kind, name = request.caller.kind, request.caller.id
-        outcome = "refused" if shown["isError"] else "done"
-        log.info("an agent used a tool", tool=tool.name, kind=kind, username=name, outcome=outcome)
-        return shown
+            response = problem.response(request.path)
+        caller, outcome = request.caller, "refused" if failed(response) else "done"
+        log.info("an agent used a tool", tool=tool.name, kind=caller.kind, username=caller.id, outcome=outcome)
+        return content(response)
 
     return handle
 

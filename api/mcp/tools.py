@@ -11,7 +11,7 @@ from urllib.parse import quote, urlencode
 import msgspec
 
 from vivero.api.commands.inner_requests import InnerRequest
-from vivero.api.http.problems import Problem, bad_request
+from vivero.api.http.problems import bad_request
 from vivero.api.http.request import Request
 from vivero.api.http.response import Response
 from vivero.api.services import Services
@@ -160,11 +160,6 @@ def content(response: Response) -> dict[str, Any]:
         shown["structuredContent"] = msgspec.Raw(body)
     shown["isError"] = failed(response)
     return shown
-
-
-def problem_content(problem: Problem, path: str) -> dict[str, Any]:
-    """The result of a call that was not made."""
-    return content(problem.response(path))
 
 
 def filter_schema(resource: Resource, also: Iterable[tuple[str, Schema]] = ()) -> Schema:
