@@ -131,7 +131,7 @@ class _Run:
         self.steps += (Step(f"incident at {one.element}: {one.type}: {one.message}") for one in happened.incidents)
 
     def _actions(self) -> Iterator[_Action]:
-        """What could happen now, in order. Each is done only if it is asked for."""
+        """The possible next actions, in order. Each is done only if it is asked for."""
         instance, given = self.result.instance, (self.models, self.result.snapshot)
         if instance.ended:
             return
