@@ -5,6 +5,7 @@ A simulation has no clock and no effects. `run` takes and gives JSON, so that an
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
@@ -50,6 +51,11 @@ class Simulation(msgspec.Struct, frozen=True, rename="camel"):
     user_tasks: dict[str, GivenAnswer] = {}
     messages: dict[str, GivenAnswer] = {}
     wait_for: list[str] = []
+
+    def __post_init__(self) -> None:
+        names = Counter(file.name for file in self.resources)
+        if repeated := [name for name, count in names.items() if count > 1]:
+            raise ValueError(f"several files have the name '{repeated[0]}'")
 
 
 class Step(msgspec.Struct, frozen=True, omit_defaults=True):

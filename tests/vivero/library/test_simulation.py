@@ -73,6 +73,7 @@ def test_a_process_that_never_ends_is_stopped():
         ({"resources": []}, "The models have: none"),
         ({"resources": [{"name": "a.bpmn", "content": "<a"}]}, "'a.bpmn'"),
         ({"resources": [], "jobs": {"a": {"variable": 1}}}, "variable"),
+        ({"resources": [{"name": "a.bpmn", "content": CHAIN.decode()}] * 2}, "several files have the name 'a.bpmn'"),
     ],
 )
 def test_a_wrong_simulation_is_explained(document, text):
