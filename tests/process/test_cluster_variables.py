@@ -1,5 +1,7 @@
 """Cluster variables through two programs: a change holds for the next expression, whoever leads and whatever ends."""
 
+import pytest
+
 from tests.process.http_client import Caller
 from tests.process.load import deploy
 from tests.process.test_listeners import Worker
@@ -27,6 +29,7 @@ async def set_limit(program, value):
         assert answer.status == 200, answer
 
 
+@pytest.mark.long
 async def test_a_change_holds_at_once_on_both_programs_and_after_kills(pair):
     one, other = pair
     await deploy(one.port, "cluster_variables.bpmn")

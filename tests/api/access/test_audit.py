@@ -92,8 +92,8 @@ async def test_what_cannot_be_recorded_as_rejected_is_rejected_all_the_same(peop
 
 async def test_names_are_recorded_without_their_control_characters(people, secured, recorded):
     people.user("root", "admin")
-    assert (await secured("DELETE", "/v2/groups/a\x1bb\n", headers=ROOT)).status == 404
-    assert (await secured("DELETE", "/v2/groups/\0", headers=ROOT)).status == 400
+    assert (await secured("DELETE", "/v2/tokens/a\x1bb\n", headers=ROOT)).status == 404
+    assert (await secured("DELETE", "/v2/tokens/\0", headers=ROOT)).status == 400
     assert recorded("entity_key", "result") == [("a\ufffdb\ufffd", "FAIL")]
 
 

@@ -410,8 +410,9 @@ class Oracle:
     # ---- events
 
     def _begin_host(self, host, scope, catches, bells):
-        """An activity whose boundary events wait, longer than anything in it; their key is of what is around it."""
-        place, serial, key = f"{scope}/{host.id}", self.count, str(self.scopes.value("v0", scope))
+        """An activity whose boundary events wait, longer than anything in it; their key is of what it begins with."""
+        own = self._local(host.local, scope) if isinstance(host, Sub) else {}
+        place, serial, key = f"{scope}/{host.id}", self.count, str(own.get("v0", self.scopes.value("v0", scope)))
         self.count += len(catches) + len(bells)
         now = self._begin(host, scope)
         if now is not None:
