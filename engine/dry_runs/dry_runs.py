@@ -118,8 +118,9 @@ async def _copy(connection: Connection, key: int, needs: list[Need], tenants: Te
         files[sha256] = await definitions.resource(connection, sha256)
     contents = {sha256: content for sha256 in sources if (content := files[sha256]) is not None}
     document = encode(snapshot).encode()
-    place = state.trees[tree.root.key]
-    return Copy(state.partition, tree.now, state.catalogue, contents, document, place.rows, tree.in_parts)
+    rows = state.trees[tree.root.key].rows
+    await tree.take_apart()
+    return Copy(state.partition, tree.now, state.catalogue, contents, document, rows, tree.in_parts)
 
 
 def _files_for(need: Need, state: State) -> Iterator[str]:

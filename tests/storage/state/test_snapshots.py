@@ -1,5 +1,6 @@
 """The snapshot of a tree from the database is the one from memory, and the library continues it."""
 
+import gc
 import json
 from functools import partial
 
@@ -14,6 +15,7 @@ from tests.core.randomised.runs import play, recorded
 from vivero.core.execution.step import StepLimits
 from vivero.core.snapshots.codec import encode
 from vivero.core.snapshots.writer import snapshot_of
+from vivero.core.state.instance_tree import Element, Incident, Instance, Job, Subscription, Timer, UserTask, Variable
 from vivero.library import Models, complete, publish
 from vivero.library import read as read_library
 from vivero.storage.postgres import driver
@@ -136,6 +138,24 @@ async def test_a_paged_loop_is_read_whole(connection):
     assert read == in_memory
     body = read["elements"][1]
     assert (len(read["elements"]), body["loop"]["results"]) == (249, {"0": 2, "1": 4, "2": 6})
+
+
+async def test_a_tree_that_was_read_is_freed_without_the_garbage_collector(saved, connection):
+    """Trees of 10,000 elements would be freed together, and hold the event loop for as long."""
+    saved.deploy(EVERYTHING)
+    key = saved.start(items=list(range(100)))
+    await saved.save(connection)
+    rows = (Instance, Element, Job, Subscription, Timer, UserTask, Incident, Variable)
+    await read_snapshot(connection, key)  # what is made once is there now
+    gc.collect()
+    gc.disable()
+    try:
+        assert await read_snapshot(connection, key) is not None
+        before = sum(isinstance(one, rows) for one in gc.get_objects())
+        gc.collect()
+        assert before - sum(isinstance(one, rows) for one in gc.get_objects()) == 0
+    finally:
+        gc.enable()
 
 
 async def test_the_library_continues_the_snapshot_of_a_server(saved, connection):
