@@ -10,13 +10,14 @@ from vivero.api.access.sessions import session_id
 from vivero.api.access.tokens import PREFIX
 from vivero.api.http.problems import Problem
 from vivero.api.http.request import Headers
+from vivero.api.http.response import NOSNIFF
 
 MAX_BYTES = 16 * 1024
 """Bytes of the header. Tokens of identity providers with many claims are long."""
 
 PRIVATE = (
     (b"cache-control", b"no-store"),
-    (b"x-content-type-options", b"nosniff"),
+    NOSNIFF,
     (b"content-security-policy", b"default-src 'none'; frame-ancestors 'none'"),
 )
 """Headers of every answer with authentication: no cache keeps it, and no browser runs it."""

@@ -9,7 +9,7 @@ from urllib.parse import quote
 
 from vivero.api.http.problems import Problem
 from vivero.api.http.request import Request
-from vivero.api.http.response import Header, Response
+from vivero.api.http.response import SANDBOXED, Header, Response
 from vivero.api.reading import read_of
 from vivero.api.services import Services
 from vivero.storage.access.tenants import Tenants
@@ -17,12 +17,8 @@ from vivero.storage.documents import contents
 from vivero.storage.documents.documents import Document
 from vivero.storage.postgres.driver import Connection
 
-SAFE: tuple[Header, ...] = (
-    (b"x-content-type-options", b"nosniff"),
-    (b"content-security-policy", b"default-src 'none'; sandbox"),
-    (b"cross-origin-resource-policy", b"same-origin"),
-)
-"""A page of somebody else must not run with the session of the person who opens it."""
+SAFE: tuple[Header, ...] = (*SANDBOXED, (b"cross-origin-resource-policy", b"same-origin"))
+"""No other site shows a document as a part of its page, either."""
 
 _RANGE = re.compile(r"bytes=(\d{0,18})-(\d{0,18})", re.ASCII)
 _NOT_PLAIN = re.compile(r"[^A-Za-z0-9 ._()+-]")

@@ -7,6 +7,7 @@ from functools import partial
 from uuid import uuid4
 
 import msgspec
+import structlog
 
 from vivero.api.access import audit, tenants
 from vivero.api.access.needs import CREATE_DOCUMENT
@@ -28,6 +29,9 @@ from vivero.storage.access.tenants import Tenants
 from vivero.storage.documents import contents, documents, link_keys
 from vivero.storage.documents.documents import Document, DocumentPlace, NewDocument
 from vivero.storage.postgres.driver import Connection
+from vivero.storage.postgres.errors import StorageError, describe
+
+log = structlog.get_logger(__name__)
 
 LINK_MS = 3_600_000
 """The life of a link whose request names none."""
@@ -50,7 +54,7 @@ async def create(request: Request, services: Services) -> Response:
                 raise _taken(place)
     names = FormNames("file", "metadata", 1, tolerant=False)
     async with receive(request, services, place, names) as received:
-        ((upload, new),) = _described(services, received, place.id)
+        ((upload, new),) = _described(services, received, place.id, tolerant=False)
         (document,) = await _complete(request, services, [(upload, place, new)])
     return json_response(reference(document), status=201)
 
@@ -61,7 +65,8 @@ async def create_batch(request: Request, services: Services) -> Response:
     names = FormNames("files", "metadataList", services.documents.settings.max_files, tolerant=True)
     async with receive(request, services, place, names) as received:
         chosen = [
-            (upload, place._replace(id=str(uuid4())), new) for upload, new in _described(services, received, None)
+            (upload, place._replace(id=str(uuid4())), new)
+            for upload, new in _described(services, received, None, tolerant=True)
         ]
         stored = await _complete(request, services, chosen)
         failed = [_failure(each, each.problem) for each in received.uploads if each.problem is not None]
@@ -82,8 +87,16 @@ async def delete(request: Request, services: Services) -> Response:
             if not await documents.delete(connection, found):
                 raise _unknown(found.place.id)
             await _record(connection, request, found.place)
-        await contents.drop(connection, found.content_key)
+        await _drop(connection, found.content_key)
     return no_content()
+
+
+async def _drop(connection: Connection, key: int) -> None:
+    """Free the space of a deleted document at once. An outage changes nothing about its deletion: a chore does it."""
+    try:
+        await contents.drop(connection, key)
+    except StorageError as error:
+        log.warning("the content of a deleted document is deleted later", why=describe(error))
 
 
 async def create_link(request: Request, services: Services) -> Response:
@@ -138,16 +151,21 @@ def _tenant(request: Request, services: Services) -> str:
     return tenants.named(request, services, named, "Create Document", CREATE_DOCUMENT)
 
 
-def _described(services: Services, received: Received, name: str | None) -> Sequence[tuple[Upload, NewDocument]]:
-    """The files that nothing is wrong with, with their metadata. Raises Problem 400 unless the form is tolerant."""
+def _described(
+    services: Services, received: Received, name: str | None, *, tolerant: bool
+) -> Sequence[tuple[Upload, NewDocument]]:
+    """The files that nothing is wrong with, with their metadata. Raises Problem 400 unless the form is tolerant.
+
+    `name`: the name of a file that has none; None: it needs one.
+    """
     found = []
     for upload, given in zip(received.uploads, received.metadata, strict=True):
-        if given.file_name is not None:
+        if given.file_name:
             upload.head = upload.head._replace(file_name=given.file_name)
         try:
             new = merged(upload, given, services.documents.settings, name)
         except Problem as problem:
-            if name is not None:
+            if not tolerant:
                 raise
             upload.problem = upload.problem or problem
         if upload.problem is None:

@@ -15,7 +15,7 @@ from vivero.api.commands import submission
 from vivero.api.http.decoding import any_decoder, decode
 from vivero.api.http.problems import Problem, bad_request
 from vivero.api.http.request import MAX_QUERY_FIELDS, Request
-from vivero.api.http.response import JSON, Response
+from vivero.api.http.response import JSON, SANDBOXED, Response
 from vivero.api.routes.messages import MAX_TIME_TO_LIVE_MS
 from vivero.api.services import Services, WebhookAccess
 from vivero.core.bpmn.reading.text_limits import TEXT_CHARACTERS
@@ -38,9 +38,6 @@ SENSITIVE = ("authorization", "cookie", "proxy-authorization")
 OWN_HEADERS = frozenset(
     ("connection", "content-length", "content-security-policy", "set-cookie", "transfer-encoding", "upgrade")
 )
-SANDBOX = ((b"content-security-policy", b"sandbox; default-src 'none'"), (b"x-content-type-options", b"nosniff"))
-"""Answers come from models, on the same origin as the console: a browser must not run them there."""
-
 NOT_PLAIN = (codecs.BOM_UTF8, codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE, codecs.BOM_UTF32_BE)
 """How a body with a byte order mark begins. The mark of UTF-32-LE begins as that of UTF-16-LE."""
 
@@ -223,7 +220,7 @@ def _answer(value: Any) -> Response:
         if isinstance(body, str)
         else (JSON,)
     )
-    return Response(status, content, (*default, *given, *SANDBOX))
+    return Response(status, content, (*default, *given, *SANDBOXED))
 
 
 def _json(value: Any) -> bytes:

@@ -10,6 +10,7 @@ from vivero.engine.documents.chores import chores
 from vivero.engine.retention.chore_settings import RetentionSettings
 from vivero.storage.documents import contents
 from vivero.storage.documents import documents as rows_of_documents
+from vivero.storage.postgres.errors import ConnectionLost
 from vivero.storage.retention import history
 
 
@@ -64,6 +65,19 @@ async def test_chores_delete_what_has_expired_and_what_nobody_needs(documents):
     assert documents.stored == (1, 2, 1, 4)
     assert documents.one("SELECT count(*) FROM document_link_keys") == 1
     assert (await documents.get(kept["documentId"])).status == 404
+
+
+async def test_a_deleted_document_is_deleted_whatever_happens_to_its_content(documents, monkeypatch):
+    async def lost(*_args):
+        raise ConnectionLost("gone")
+
+    reference = await documents.upload()
+    with monkeypatch.context() as patch:
+        patch.setattr(contents, "drop", lost)
+        assert (await documents.get(reference["documentId"], method="DELETE")).status == 204
+    assert documents.stored == (0, 1, 1, 5)
+    await do_chores(documents)
+    assert documents.stored == (0, 0, 0, 0)
 
 
 async def test_a_large_content_is_deleted_in_many_short_statements(documents, monkeypatch):

@@ -65,6 +65,14 @@ async def test_a_file_without_a_name_has_the_name_of_the_document(documents):
     assert answer.json["metadata"]["contentType"] == "application/octet-stream"
 
 
+@pytest.mark.parametrize("target", ["/v2/documents", "/v2/documents/batch"])
+async def test_an_empty_name_in_the_metadata_is_none(documents, target):
+    names = ("files", "metadataList") if target.endswith("batch") else ("file", "metadata")
+    answer = await documents.post(part(names[0], b"x", "a.txt"), part(names[1], {"fileName": ""}), target=target)
+    (reference,) = answer.json.get("createdDocuments", [answer.json])
+    assert (answer.status, reference["metadata"]["fileName"]) == (201, "a.txt")
+
+
 async def test_equal_contents_are_stored_once_and_the_last_document_deletes(documents):
     first, second = await documents.upload(b"same", "a"), await documents.upload(b"same", "b")
     assert documents.stored == (2, 1, 1, 4)
