@@ -14,7 +14,7 @@ PROBLEM_JSON: Header = (b"content-type", b"application/problem+json")
 NOSNIFF: Header = (b"x-content-type-options", b"nosniff")
 """The content is of its type, whatever it looks like."""
 SANDBOXED: tuple[Header, ...] = (NOSNIFF, (b"content-security-policy", b"default-src 'none'; sandbox"))
-"""For content that somebody else wrote: a page of it runs no script, and has no session on the origin of the console."""
+"""For content that somebody else wrote: a page of it runs no script, and has no session of the console."""
 
 encode = msgspec.json.Encoder(decimal_format="number").encode
 
