@@ -131,7 +131,7 @@ class Worklist(Work):
         element = self.state.elements.get(key)
         if element is None:
             return
-        if element.instance.suspended_at is not None and is_stopped(element):
+        if element.instance.suspended_at is not None and is_stopped(element) and not _empties(element, stage):
             self.suspended.append((key, stage, argument))
             return
         staged = STAGES.get(stage)
@@ -232,7 +232,7 @@ class Worklist(Work):
         """
         if scope is None:
             return
-        if scope.instance.suspended_at is not None and is_stopped(scope):
+        if scope.instance.suspended_at is not None and is_stopped(scope) and not _empties(scope, "settle"):
             self.suspended.append((scope.key, "settle", 0))
             return
         if scope.scope is not None and scope.state is not TERMINATING and self.ending.covers(scope.scope):
@@ -391,6 +391,13 @@ class Worklist(Work):
 
 _EVENTS = {kind: (applier, FOLLOW.get(kind)) for kind, applier in APPLY.items()}
 """Event type → its applier, and the function that adds the work that follows."""
+
+
+def _empties(scope: Element, stage: str) -> bool:
+    """Whether settling only ends the children of an interrupted scope. They end while its instance is suspended, too:
+    a called instance would run on otherwise, although an event sub-process has caught its error.
+    """
+    return stage == "settle" and scope.then is not None and scope.live > 0
 
 
 def _is_deferred_already(

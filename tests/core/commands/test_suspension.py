@@ -447,6 +447,98 @@ def test_an_escalation_of_a_child_is_taken_up_after_the_resumption(cut):
     assert cut.jobs == ["told"]
 
 
+TWO_TASKS = (start("i"), task("inner"), task("sibling"), par("both"), "i > both > inner", "both > sibling")
+CATCHERS = {
+    "an event sub-process": (call("c", "child"), on(error("A"), "handler", task("caught"), "handler-start > caught")),
+    "one around the call": (
+        sub(
+            "c",
+            *(start("s"), call("called", "child"), end("se"), "s > called > se"),
+            on(error("A"), "handler", task("caught"), "handler-start > caught"),
+        ),
+    ),
+    "the boundary of a scope": (
+        sub("c", start("s"), call("called", "child"), end("se"), "s > called > se"),
+        *(boundary("b", "c", error("A")), task("caught"), "b > caught"),
+    ),
+    "the boundary of the call": (call("c", "child"), boundary("b", "c", error("A")), task("caught"), "b > caught"),
+}
+
+
+@pytest.mark.parametrize("catcher", CATCHERS)
+@pytest.mark.parametrize("thrown", ["an end event", "a job"])
+@pytest.mark.parametrize("depth", [1, 2])
+def test_an_error_out_of_a_child_ends_it_at_once_and_the_path_of_the_catcher_waits(cut, catcher, thrown, depth):
+    """Only the caller is suspended, and nothing of the called instances may run on, at any depth."""
+    content = *TWO_TASKS, final("failed", error("A")), "inner > failed"
+    called = [process_element(*content, id="child" if depth == 1 else "below")]
+    if depth == 2:
+        called.append(process_element(start("m"), call("n", "below"), end("me"), "m > n > me", id="child"))
+    cut.deploy(model(start(), *CATCHERS[catcher], end(), "start > c > end", beside=tuple(called)))
+    key = cut.start()
+    suspend(cut, key)
+    if thrown == "a job":
+        cut.throw("inner", "A")
+    else:
+        cut.complete("inner")
+    assert cut.jobs == []
+    assert not {"child", "below", "called", "inner", "sibling"}.intersection(cut.elements)
+    resume(cut, key)
+    assert cut.jobs == ["caught"]
+    cut.complete("caught")
+    assert cut.state_of(key) == "COMPLETED"
+
+
+def test_an_interrupting_escalation_of_a_child_ends_everything_in_the_scope_of_its_catcher(cut):
+    """Other children of the suspended instance end with it: they are in the interrupted scope, too."""
+    child = process_element(*TWO_TASKS, final("said", escalation("A")), "inner > said", id="child")
+    beside = on(escalation("A"), "handler", task("told"), "handler-start > told")
+    parts = (
+        start(),
+        par("fork"),
+        call("c", "child"),
+        catch("wait", timer("timeDuration", "PT1H")),
+        end(),
+        "start > fork > c > end",
+        "fork > wait > end",
+    )
+    cut.deploy(model(*parts, beside, beside=(child,)))
+    key = cut.start()
+    suspend(cut, key)
+    cut.complete("inner")
+    assert (cut.elements, cut.jobs) == (["p"], [])
+    assert [one.state for one in cut.state.timers.values() if one.state == "PENDING"] == []
+    resume(cut, key)
+    assert cut.jobs == ["told"]
+
+
+def test_an_error_for_the_caller_of_a_suspended_instance_ends_it_and_what_it_calls(cut):
+    """The instance between catcher and thrower is suspended; its caller runs, and goes on."""
+    below = process_element(*TWO_TASKS, final("failed", error("A")), "inner > failed", id="below")
+    between = process_element(start("m"), call("n", "below"), end("me"), "m > n > me", id="child")
+    beside = on(error("A"), "handler", task("caught"), "handler-start > caught")
+    cut.deploy(model(start(), call("c", "child"), beside, end(), "start > c > end", beside=(below, between)))
+    key = cut.start()
+    suspend(cut, cut.element("child").key)
+    cut.complete("inner")
+    rebuilt(cut)
+    assert cut.jobs == ["caught"]
+    cut.complete("caught")
+    assert cut.state_of(key) == "COMPLETED"
+
+
+def test_a_cancellation_ends_a_scope_that_an_error_has_interrupted(cut):
+    child = process_element(*TWO_TASKS, final("failed", error("A")), "inner > failed", id="child")
+    beside = on(error("A"), "handler", task("caught"), "handler-start > caught")
+    cut.deploy(model(start(), call("c", "child"), beside, end(), "start > c > end", beside=(child,)))
+    key = cut.start()
+    suspend(cut, key)
+    cut.complete("inner")
+    assert cut.cancel(key).rejection is None
+    rebuilt(cut)
+    assert (cut.elements, cut.state_of(key)) == ([], "TERMINATED")
+
+
 def test_a_suspended_child_does_not_stop_its_caller(cut):
     cut.deploy(calling(*INNER))
     key = cut.start()

@@ -182,6 +182,14 @@ def an_error_out_of_a_called_instance(engine):
     resume(engine, key)
 
 
+def an_error_for_an_event_sub_process(engine):
+    child = process_element(start("i"), task("inner"), final("bad", error("A")), "i > inner > bad", id="child")
+    beside = on(error("A"), "handler", task("told"), "handler-start > told")
+    key = suspended(engine, model(start(), call("c", "child"), beside, end(), "start > c > end", beside=(child,)))
+    engine.complete("inner")
+    resume(engine, key)
+
+
 def an_escalation_out_of_a_called_instance(engine):
     key = suspended(engine, calling(start("i"), task("inner"), final("said", escalation("A")), "i > inner > said"))
     engine.complete("inner")
@@ -209,7 +217,7 @@ ROWS = (
     *(messages_that_wait_or_are_lost, a_message_whose_time_is_over, a_message_for_the_next_instance, a_correlation),
     *(a_signal, a_timer_that_was_due, a_cycle_that_was_due_several_times, a_gateway_with_several_overdue_events),
     *(a_condition, a_called_instance_that_completes, an_error_out_of_a_called_instance),
-    *(an_escalation_out_of_a_called_instance, start_events, a_loop),
+    *(an_error_for_an_event_sub_process, an_escalation_out_of_a_called_instance, start_events, a_loop),
 )
 
 
