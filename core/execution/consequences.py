@@ -9,7 +9,7 @@ from collections.abc import Callable
 from typing import Any
 
 from vivero.core.execution.lifecycle import LISTENERS, STAGES, first_stage_of_activation, first_stage_of_completion
-from vivero.core.execution.outcomes import Ended
+from vivero.core.execution.outcomes import Ended, LastVariable
 from vivero.core.execution.work import Work
 from vivero.core.records.ad_hoc import AdHocActivationsAdded, AdHocFulfilled
 from vivero.core.records.base import Event
@@ -70,6 +70,7 @@ from vivero.core.state.instance_tree import (
     Timer,
     UserTask,
 )
+from vivero.core.state.lazy_variables import LazyVariables
 from vivero.core.state.migrations import Migration
 from vivero.core.state.subtrees import of_instance
 
@@ -116,11 +117,17 @@ def _ended(work: Work, row: Element, _event: Event) -> None:
             work.queue.append((row.scope.key, "enter", row.then[1:]))
     if type(row) is Instance:
         if row.parent_instance is None:  # nobody waits for the end of a called instance
-            work.ended.append(Ended(row.key, row.state.value, row.variables))
+            work.ended.append(Ended(row.key, row.state.value, _last_variables(row)))
         if row.start_lock is not None:
             released = ReleaseStart(row.key, row.tenant, row.process_id, row.start_lock)
             work.sends.append(Send(released))
         _retire(work, row.definition_key)
+
+
+def _last_variables(row: Instance) -> list[LastVariable] | None:
+    if isinstance(row.variables, LazyVariables):  # the instance was loaded to be ended
+        return None
+    return [LastVariable(variable.key, name, variable.value) for name, variable in row.variables.items()]
 
 
 def _retire(work: Work, definition_key: int) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple, Protocol
 
@@ -10,7 +10,6 @@ import msgspec
 
 from vivero.core.records.base import Command, Event
 from vivero.core.records.effects import Rejection
-from vivero.core.state.instance_tree import Variable
 
 
 class CommandRecord(msgspec.Struct):
@@ -77,12 +76,24 @@ class Contexts(Protocol):
         """The command was undone, and will be handled again."""
 
 
+class LastVariable(NamedTuple):
+    """A variable of an instance that ended. `value` is JSON."""
+
+    key: int
+    name: str
+    value: str
+
+
 class Ended(NamedTuple):
-    """The root of an instance tree that ended: its key, its last state and its last variables."""
+    """The root of an instance tree that ended: its key, its last state and its last variables.
+
+    Observers hear of it after the commit, when nothing can be loaded any more. It holds plain data, and no rows.
+    """
 
     key: int
     state: str
-    variables: Mapping[str, Variable]
+    variables: Sequence[LastVariable] | None
+    """None: they are only in the database, because the instance was loaded to be ended."""
 
 
 @dataclass(slots=True)

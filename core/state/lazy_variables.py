@@ -25,10 +25,12 @@ class LazyVariables(dict[str, Variable]):
         """`part`: the key of the part that they are loaded with."""
         self.part = part
 
-    def _raise(self, *_: Any) -> NoReturn:
+    def _raise(self, *_: Any, **__: Any) -> NoReturn:
         raise NotLoaded(Need(NeedKind.VARIABLES, self.part))
 
     def __iter__(self) -> Iterator[str]:
         return self._raise()
 
-    __contains__ = __getitem__ = __setitem__ = get = keys = values = items = _raise
+    __contains__ = __getitem__ = __setitem__ = __delitem__ = __reversed__ = __eq__ = __ne__ = _raise
+    __or__ = __ror__ = __ior__ = copy = get = keys = values = items = _raise
+    pop = popitem = setdefault = update = clear = _raise

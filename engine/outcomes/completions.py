@@ -11,14 +11,13 @@ make the sweep faster.
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
 
 import trio
 
-from vivero.core.execution.outcomes import Ended
+from vivero.core.execution.outcomes import Ended, LastVariable
 from vivero.core.partitions.keys import partition_of
-from vivero.core.state.instance_tree import Variable
 from vivero.engine.outcomes.admission import Lost, Overloaded
 from vivero.engine.outcomes.replies import Reply
 from vivero.engine.outcomes.waiters import EndWaiter, InstanceEnd, OutcomeWaiter, WaiterTable
@@ -130,9 +129,10 @@ class Completions:
         if not self._outcomes.tell(outcome.position, outcome) and self._small(outcome):
             self._outcomes.remember(outcome.position, outcome)
 
-    def _small_texts(self, variables: Mapping[str, Variable]) -> dict[str, str] | None:
-        texts = {name: variable.value for name, variable in variables.items()}
-        return texts if sum(map(len, texts.values())) <= self._settings.recent_bytes_of_variables else None
+    def _small_texts(self, variables: Sequence[LastVariable] | None) -> dict[str, str] | None:
+        if variables is None or sum(len(one.value) for one in variables) > self._settings.recent_bytes_of_variables:
+            return None
+        return {one.name: one.value for one in variables}
 
     def _small(self, outcome: CommandOutcome) -> bool:
         return outcome.response is None or len(outcome.response) <= self._settings.recent_bytes

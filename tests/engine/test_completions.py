@@ -5,9 +5,8 @@ import pytest
 import trio
 import trio.testing
 
-from vivero.core.execution.outcomes import Ended
+from vivero.core.execution.outcomes import Ended, LastVariable
 from vivero.core.records.effects import Rejection, RejectionCode
-from vivero.core.state.instance_tree import Variable
 from vivero.engine.outcomes.admission import Lost, Overloaded
 from vivero.engine.outcomes.completions import Completions, CompletionsSettings
 from vivero.engine.outcomes.replies import received
@@ -164,7 +163,7 @@ async def test_the_first_answer_counts():
 
 async def test_who_registers_late_is_served_from_the_latest_commits():
     completions = in_process()
-    completions.committed(1, 5, [CommandOutcome(5, None, b"{}")], [Ended(77, "COMPLETED", {})])
+    completions.committed(1, 5, [CommandOutcome(5, None, b"{}")], [Ended(77, "COMPLETED", [])])
     assert await wait(outcome(completions, 1, 5)) == CommandOutcome(5, None, b"{}")
     assert await wait(end(completions, 77)) == InstanceEnd("COMPLETED", {})
 
@@ -172,7 +171,7 @@ async def test_who_registers_late_is_served_from_the_latest_commits():
 async def test_the_end_of_an_instance():
     completions = in_process()
     with end(completions, 77) as waiter, end(completions, 78) as other:
-        completions.committed(1, 9, [], [Ended(77, "TERMINATED", {})])
+        completions.committed(1, 9, [], [Ended(77, "TERMINATED", [])])
         assert await waiter.wait() == InstanceEnd("TERMINATED", {})
         with trio.move_on_after(0) as scope:
             await other.wait()
@@ -180,10 +179,8 @@ async def test_the_end_of_an_instance():
 
 
 async def test_an_end_brings_the_variables_unless_they_are_large():
-    scope = None
     small, large = (
-        {"x": Variable(1, scope, "x", text), "y": Variable(2, scope, "y", "1.50")}
-        for text in ('"é"', '"' + "x" * 2_048 + '"')
+        [LastVariable(1, "x", text), LastVariable(2, "y", "1.50")] for text in ('"é"', '"' + "x" * 2_048 + '"')
     )
     completions = in_process()
     with end(completions, 77) as waiter:
@@ -192,9 +189,16 @@ async def test_an_end_brings_the_variables_unless_they_are_large():
     assert await wait(end(completions, 78)) == InstanceEnd("COMPLETED")
 
 
+async def test_an_end_of_an_instance_whose_variables_are_not_in_memory_brings_none():
+    completions = in_process()
+    with end(completions, 77) as waiter:
+        completions.committed(1, 9, [], [Ended(77, "TERMINATED", None)])
+        assert waiter.value() == InstanceEnd("TERMINATED")
+
+
 async def test_a_program_that_stops_gives_up_ends_but_no_outcomes():
     completions = in_process()
-    completions.committed(1, 5, [], [Ended(76, "COMPLETED", {})])
+    completions.committed(1, 5, [], [Ended(76, "COMPLETED", [])])
     with end(completions, 77) as awaited, outcome(completions, 1, 6) as asked:
         completions.give_up_ends()
         with pytest.raises(trio.EndOfChannel):
@@ -202,7 +206,7 @@ async def test_a_program_that_stops_gives_up_ends_but_no_outcomes():
         with pytest.raises(trio.EndOfChannel):
             await wait(end(completions, 78))
         assert await wait(end(completions, 76)) == InstanceEnd("COMPLETED", {})
-        completions.committed(1, 6, [CommandOutcome(6)], [Ended(77, "COMPLETED", {})])
+        completions.committed(1, 6, [CommandOutcome(6)], [Ended(77, "COMPLETED", [])])
         assert await asked.wait() == CommandOutcome(6)
     assert completions.waiting == 0
 
@@ -368,5 +372,5 @@ async def test_registering_has_no_checkpoint():
         outcome(completions, 1, 5) as asked,
         end(completions, 77) as awaited,
     ):
-        completions.committed(1, 9, [CommandOutcome(5)], [Ended(77, "COMPLETED", {})])
+        completions.committed(1, 9, [CommandOutcome(5)], [Ended(77, "COMPLETED", [])])
         assert (asked.value(), awaited.value()) == (CommandOutcome(5), InstanceEnd("COMPLETED", {}))

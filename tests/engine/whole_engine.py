@@ -17,6 +17,7 @@ from vivero.engine.appender.task import Appender
 from vivero.engine.consumer.leadership import Consumer
 from vivero.engine.consumer.settings import ConsumerSettings
 from vivero.engine.definitions.cache import DefinitionCache
+from vivero.engine.outcomes.completions import Completions
 from vivero.engine.supervision.beat import Beat
 from vivero.engine.supervision.settings import SupervisionSettings
 from vivero.engine.timers.settings import TimerSettings
@@ -59,6 +60,10 @@ async def _read(content, name, _urgent):
     return parse(content, name)
 
 
+async def _no_connection():
+    raise AssertionError("its child does not run")
+
+
 class WholeEngine:
     """The parts, and words for what tests do with them. `settled` waits for everything that was appended."""
 
@@ -70,6 +75,8 @@ class WholeEngine:
         self.changes = []
         self.watermark = 0
         self._moved = trio.Event()
+        self.completions = Completions(_no_connection)
+        """Serves those who wait for ends. Its child does not run."""
         connect = partial(driver.connect, dsn)
         self._pool = Pool(lambda deadline: driver.connect(dsn, name="vivero test", deadline=deadline), 2)
         self.definitions = DefinitionCache(self._pool.connection, definition_settings, _read)
@@ -99,10 +106,11 @@ class WholeEngine:
 
     # ---- what the consumer tells
 
-    def committed(self, _partition, watermark, outcomes, ended):
+    def committed(self, partition, watermark, outcomes, ended):
         self.watermark = watermark
         self.answers |= {outcome.position: outcome for outcome in outcomes}
         self.ended |= {end.key: end.state for end in ended}
+        self.completions.committed(partition, watermark, outcomes, ended)
         self.timers.committed(watermark)
         self._moved.set()
         self._moved = trio.Event()

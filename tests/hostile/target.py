@@ -36,10 +36,11 @@ class Target:
         """Others work beside the body, and for `rounds` more rounds after it.
 
         Afterwards it is asserted that the same process lives and is healthy, that others did their rounds within
-        `within_s` and none of their requests failed (but with the statuses in `tolerated`; 0 is no answer), and that no
-        more than `terms` terms began. Others' p99 goes into the report at the end of the run.
+        `within_s` and none of their requests failed (but with the statuses in `tolerated`; 0 is no answer), that no
+        more than `terms` terms began, and that no child ended with an error that nobody expected, which its restart
+        would hide. Others' p99 goes into the report at the end of the run.
         """
-        pid, before = self.program.pid, self._terms()
+        pid, before, bugs = self.program.pid, self._terms(), len(self._bugs())
         others = Others(self.port, self._headers)
         async with trio.open_nursery() as nursery:
             others.start(nursery)
@@ -52,6 +53,7 @@ class Target:
         assert self.program.pid == pid, "the program was started anew"
         await eventually(self._healthy, "the program is healthy", within_s=HEALTHY_WITHIN_S)
         assert begun <= terms, f"{begun} terms began:\n{self.program.said()}"
+        assert self._bugs()[bugs:] == []
         others.check(tolerated)
 
     async def call(self, method, path, document=None, *, headers=(), within_s=60.0):
@@ -121,3 +123,7 @@ class Target:
 
     def _terms(self):
         return len(self.program.logged("leading the partition"))
+
+    def _bugs(self):
+        """The ends of children by errors that are neither an outage nor a fault that a test made."""
+        return [entry for entry in self.program.logged("child ended") if "raised" in entry]

@@ -57,6 +57,12 @@ BATCH: tuple[Mutant, ...] = (
         ("        element.variables = LazyVariables(element.tree", "        element.variables = {} and (element.tree"),
     ),
     mutant(
+        "an end is told with variables that are not in memory",
+        "tests/engine/consumer/test_lazy_variables.py::test_a_client_who_cancels_has_no_variable_read",
+        "core/execution/consequences.py",
+        ("    if isinstance(row.variables, LazyVariables):", "    if row.variables is None:"),
+    ),
+    mutant(
         "rows that end alike are not told apart by what else they have",
         "tests/storage/state/test_save.py::test_the_largest_group_of_each_table_is_saved_by_keys",
         "storage/state/bulk_end.py",

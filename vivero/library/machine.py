@@ -20,7 +20,7 @@ from vivero.core.records.messages import CompleteThrow
 from vivero.core.snapshots import format as entries
 from vivero.core.snapshots.format import FORMAT, Snapshot
 from vivero.core.snapshots.reader import add_channels, add_tree
-from vivero.core.snapshots.writer import definition_entry, snapshot_of, variable_entry
+from vivero.core.snapshots.writer import definition_entry, snapshot_of
 from vivero.core.state.instance_tree import ACTIVATED, Element
 from vivero.library.models import Models
 
@@ -175,7 +175,11 @@ class Machine:
         ended = self.engine.processor.notices.ended[-1]
         root = self.root or self._created()
         assert root.process is not None, "a root is a process instance"
-        variables = sorted(ended.variables.values(), key=lambda variable: variable.key)
+        assert ended.variables is not None, "nothing is lazy in memory"
+        variables = (
+            entries.VariableEntry(key=str(one.key), scope_key=root.key, name=one.name, value=entries.raw(one.value))
+            for one in sorted(ended.variables)
+        )
         entry = entries.ElementEntry(
             key=root.key,
             element_id=root.element_id,
@@ -193,7 +197,7 @@ class Machine:
             tenant_id=self.tenant,
             definitions=(definition_entry(self.state.catalogue.definitions[int(root.process.definition_key)]),),
             elements=(entry,),
-            variables=tuple(map(variable_entry, variables)),
+            variables=tuple(variables),
         )
 
     def _created(self) -> entries.ElementEntry:

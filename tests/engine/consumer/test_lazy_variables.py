@@ -5,6 +5,7 @@ from typing import Any
 
 import msgspec
 import pytest
+import trio
 
 from tests.core.event_models import loop, model
 from tests.core.models import start, task
@@ -22,6 +23,7 @@ from vivero.core.state import batches, eviction
 from vivero.core.state.lazy_variables import LazyVariables
 from vivero.core.state.state import State
 from vivero.engine.consumer.settings import ConsumerSettings
+from vivero.engine.outcomes.waiters import InstanceEnd
 from vivero.storage.state import load, pages
 
 RESULT = {"answer": msgspec.Raw(b"42")}
@@ -117,7 +119,9 @@ async def test_who_was_forgotten_meanwhile_has_none_to_read(connection, ending):
 LOOKING: list[Callable[[Any], object]] = [
     *(lambda some: some["a"], lambda some: some.get("a"), lambda some: "a" in some, list, dict),
     *(lambda some: some.keys(), lambda some: some.values(), lambda some: some.items(), lambda some: {**some}),
-    *(dict.fromkeys, lambda some: some.__setitem__("a", None)),
+    *(dict.fromkeys, lambda some: some.__setitem__("a", None), lambda some: some.__delitem__("a"), reversed),
+    *(lambda some: some | {}, lambda some: {} | some, lambda some: some.copy(), lambda some: some == {}),
+    *(lambda some: some.pop("a"), lambda some: some.setdefault("a"), lambda some: some.update(a=1)),
 ]
 
 
@@ -159,7 +163,11 @@ async def test_a_client_who_cancels_has_no_variable_read(migrated, monkeypatch):
         await engine.deploy(model(start(), task("work"), "start > work"))
         created = await engine.run(CreateInstance("p", variables={"text": msgspec.Raw(b'"x"')}))
         sent = record_statements(monkeypatch)
-        outcome = await engine.run(CancelInstance(int(msgspec.json.decode(created.response)["processInstanceKey"])))
+        key = int(msgspec.json.decode(created.response)["processInstanceKey"])
+        send, ends = trio.open_memory_channel(1)
+        with engine.completions.register_end(key, send):
+            outcome = await engine.run(CancelInstance(key))
+            assert ends.receive_nowait() == InstanceEnd("TERMINATED")
     assert outcome.rejection is None
     assert "load.instances" in sent
     assert "load.variables" not in sent
