@@ -119,6 +119,15 @@ class FunctionDefinition:
 
 
 @dataclass(frozen=True, slots=True)
+class External:
+    """A function of Java in place of a body. `mapping` gives its class and its signature."""
+
+    mapping: Logic
+    id: str | None = None
+    line: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class Conditional:
     condition: Logic
     then: Logic
@@ -156,6 +165,7 @@ Logic: TypeAlias = (
     | Relation
     | ListOf
     | FunctionDefinition
+    | External
     | Conditional
     | BoxedFilter
     | Iteration

@@ -62,7 +62,8 @@ class _File:
             elif isinstance(element, Knowledge):
                 self._graph.functions[key] = self._knowledge(key, element)
             elif isinstance(element, Service):
-                self._graph.functions[key] = service_function(self._graph, key, element)
+                coerce = self._scope.coercion(self._place.types.result_of(element.variable.type_ref))
+                self._graph.functions[key] = service_function(self._graph, key, element, coerce)
             elif isinstance(element, InputData):
                 self._graph.coercions[key] = self._scope.coercion(element.variable.type_ref)
 

@@ -16,6 +16,8 @@ from vivero.core.feel.closures.calls import call_value, enter
 from vivero.core.feel.closures.scope import Closure
 from vivero.core.feel.errors import EvaluationError
 from vivero.core.feel.semantics import warn_type
+from vivero.core.feel.standard.java import UnknownMethod, method_of
+from vivero.core.feel.standard.lambdas import java_call
 from vivero.core.feel.values import BuiltinFunction, Function, Run
 
 NONE: Mapping[str, Any] = {}
@@ -142,6 +144,18 @@ def _iteration(logic: model.Iteration, scope: TextScope) -> Closure:
     return iterations.quantifying(items, logic.variable, body, logic.kind == "every")
 
 
+def _external(logic: model.External, parameters: Sequence[str], scope: TextScope) -> Closure:
+    """A function of Java, called with the parameters around it. One that is not supported is a problem."""
+    if scope.is_camunda:
+        return scope.refused(logic, "external functions (kind 'JAVA') are not supported in Camunda's mode")
+    mapping = scope.constant_of(compile_logic(logic.mapping, scope.keeping()), logic, "the mapping")
+    try:
+        call = java_call(method_of(mapping, len(parameters)))
+    except UnknownMethod as error:
+        return scope.refused(logic, str(error))
+    return lambda run: call(run, [run.variables[name] for name in parameters])
+
+
 def _function(logic: model.FunctionDefinition, scope: TextScope) -> Closure:
     build = compile_function(logic, scope, logic.type_ref)
     return lambda run: build(run.variables, False)
@@ -157,7 +171,10 @@ def compile_function(
     names = tuple(parameter.name for parameter in logic.parameters)
     convert = [scope.coercion(parameter.type_ref) for parameter in logic.parameters]
     inside = scope.with_names(names)
-    body = null if logic.body is None else scope.typed(compile_logic(logic.body, inside), result_type)
+    if isinstance(logic.body, model.External):
+        body = scope.typed(_external(logic.body, names, scope), result_type)
+    else:
+        body = null if logic.body is None else scope.typed(compile_logic(logic.body, inside), result_type)
 
     def build(variables: Mapping[str, Any], with_callers: bool) -> Function:
         def call(run: Run, arguments: Sequence[Any]) -> Any:

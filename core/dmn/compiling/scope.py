@@ -8,7 +8,7 @@ from typing import Any
 
 from vivero.core.bpmn.reading.report import Report, quote
 from vivero.core.dmn.compiling.types import Coercion, Types, coercion
-from vivero.core.dmn.model import CAMUNDA, Text
+from vivero.core.dmn.model import CAMUNDA, DMN, External, Text
 from vivero.core.feel.closures import CAMUNDA as CAMUNDA_FEEL
 from vivero.core.feel.closures import constants
 from vivero.core.feel.closures.constants import TEST_STEPS, NotConstant, constant_test, constant_value
@@ -85,6 +85,12 @@ class TextScope:
         wanted = self._known | known_names(names)
         return self if wanted == self._known else TextScope(self.place, wanted)
 
+    def keeping(self) -> TextScope:
+        """This scope for texts that are evaluated while their file is read."""
+        place = self.place
+        mode = CAMUNDA if place.is_camunda else DMN
+        return TextScope(FileContext(mode, place.types, place.report, place.limits), self._known)
+
     def expression(self, text: Text | None) -> Closure:
         """The closure of an expression; a missing one is null."""
         if text is None:
@@ -96,18 +102,27 @@ class TextScope:
 
     def constant(self, text: Text) -> Any:
         """The value of an expression without variables; None if it fails. One that reaches a limit is a problem."""
+        return self.constant_of(self._compiled(text), text, quote(text.text))
+
+    def constant_of(self, closure: Closure, source: Text | External, what: str) -> Any:
+        """The value of a closure, like `constant`. `what` names it in a problem."""
         place = self.place
         run = Run({}, None, place.limits, CONSTANT_STEPS)
         try:
-            value = self._compiled(text)(run)
+            value = closure(run)
         except LimitExceeded as error:
-            message = f"{quote(text.text)} cannot be evaluated in {CONSTANT_STEPS} steps: it exceeds {error.limit}"
-            place.report.add_problem_at(text.id, text.line, message)
+            self.refused(source, f"{what} cannot be evaluated in {CONSTANT_STEPS} steps: it exceeds {error.limit}")
             value = None
         except EvaluationError:  # in Camunda's mode; in DMN's it is null
             value = None
         place.effort.spend(CONSTANT_STEPS - max(run.steps, 0))
         return value
+
+    def refused(self, source: Text | External, message: str) -> Closure:
+        """Report a problem. The closure of what has it fails when it is evaluated."""
+        self.place.report.add_problem_at(source.id, source.line, message)
+        closure = failing(message)
+        return closure if self.is_camunda else or_null(closure)
 
     def _compiled(self, text: Text) -> Closure:
         if self._has_constants:

@@ -15,10 +15,10 @@ from vivero.core.feel.closures.calls import enter
 from vivero.core.feel.values import Function, Run
 
 
-def service_function(graph: Graph, key: Key, service: Service) -> Function:
+def service_function(graph: Graph, key: Key, service: Service, coerce: Coercion | None) -> Function:
     """The service as a function of its input data and its input decisions, which are not evaluated, in this order.
 
-    It gives the result of its output decision, or a context of several.
+    It gives the result of its output decision, or a context of several, converted by `coerce`.
     """
     inputs = graph.linked.keys(key.resource, service.inputs)
     decisions = graph.linked.keys(key.resource, service.decisions)
@@ -34,9 +34,9 @@ def service_function(graph: Graph, key: Key, service: Service) -> Function:
         results = dict(zip(decisions, values[len(inputs) :], strict=True))
         walk = Walk(run, graph, key.resource, dict(zip(names, values, strict=True)), results)
         _evaluate_all(walk, graph.order(outputs, given))
-        if len(outputs) == 1:
-            return walk.results[outputs[0]]
-        return {_name(graph, each): walk.results[each] for each in outputs}
+        result = {_name(graph, each): walk.results[each] for each in outputs}
+        value = walk.results[outputs[0]] if len(outputs) == 1 else result
+        return value if coerce is None else coerce(run, value)
 
     return Function(names, call)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 
 from vivero.core.bpmn.reading.report import Report, quote
-from vivero.core.bpmn.reading.xml import Element, split
+from vivero.core.bpmn.reading.xml import Element, line_of, split
 from vivero.core.dmn import model
 from vivero.core.dmn.model import Logic, Text
 from vivero.core.dmn.reading.tables import read_table
@@ -111,6 +111,9 @@ def read_function(element: Element, reader: LogicReader) -> model.FunctionDefini
     names = [parameter.name for parameter in parameters]
     for name in sorted({name for name in names if names.count(name) > 1}):
         reader.report.add_problem(element, f"two parameters have the name {quote(name)}")
+    if kind == "JAVA":
+        mapping = model.External(reader.required(element), element.get("id"), line_of(element))
+        return model.FunctionDefinition(parameters, mapping, type_of(element))
     if kind != "FEEL":
         message = f"external functions (kind {quote(kind)}) are not supported"
         reader.report.add_problem(element, message)

@@ -1,13 +1,13 @@
 """Relations between points and ranges (DMN 1.5, 10.3.4.9, table 80), and the function `range`.
 
-Points are numbers, dates, times, dates with time or durations; all points of a call have one type. A range may lack
-an end.
+Points are numbers, dates, times, dates with time or durations, and strings in the DMN standard; all points of a call
+have one type. A range may lack an end.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 from functools import total_ordering
@@ -60,12 +60,12 @@ def _points(value: Any) -> list[Any]:
     return [end for end in (value.start, value.end) if end is not None]
 
 
-def _check_comparable(a: Any, b: Any) -> None:
-    """Raise IllegalArguments for values that are not points, and for points of different types."""
+def _check_comparable(a: Any, b: Any, ordered: tuple[type, ...]) -> None:
+    """Raise IllegalArguments for values that are neither numbers nor `ordered`, and for points of different types."""
     points = _points(a) + _points(b)
     if len({kind(point) for point in points}) > 1:
         raise IllegalArguments
-    if not all(is_number(point) or isinstance(point, temporal.TEMPORAL_TYPES) for point in points):
+    if not all(is_number(point) or isinstance(point, ordered) for point in points):
         raise IllegalArguments
 
 
@@ -121,13 +121,13 @@ def _converse(relation: Relation) -> Relation:
     return lambda a, b: relation(b, a)
 
 
-def _function(relation: Relation, *shapes: tuple[str, str]) -> tuple[Overload, ...]:
+def _function(relation: Relation, shapes: Sequence[tuple[str, str]], ordered: tuple[type, ...]) -> tuple[Overload, ...]:
     """The overloads of a relation. Each shape names the two arguments; a name says whether it is a point or a range."""
     accepted = {tuple(name.startswith("point") for name in shape) for shape in shapes}
 
     def call(run: Run, a: Any, b: Any) -> Any:
         run.spend(60)
-        _check_comparable(a, b)
+        _check_comparable(a, b, ordered)
         left, right = _span(a), _span(b)
         if (left.is_point, right.is_point) not in accepted:
             raise IllegalArguments
@@ -201,20 +201,27 @@ _POINTS = ("point1", "point2")
 _POINT_RANGE = ("point", "range")
 _RANGE_POINT = ("range", "point")
 
-FUNCTIONS = {
-    "before": _function(before, _POINTS, _POINT_RANGE, _RANGE_POINT, _RANGES),
-    "after": _function(_converse(before), _POINTS, _POINT_RANGE, _RANGE_POINT, _RANGES),
-    "meets": _function(meets, _RANGES),
-    "met by": _function(_converse(meets), _RANGES),
-    "overlaps": _function(overlaps, _RANGES),
-    "overlaps before": _function(overlaps_before, _RANGES),
-    "overlaps after": _function(overlaps_after, _RANGES),
-    "finishes": _function(finishes, _POINT_RANGE, _RANGES),
-    "finished by": _function(_converse(finishes), _RANGE_POINT, _RANGES),
-    "includes": _function(includes, _RANGE_POINT, _RANGES),
-    "during": _function(_converse(includes), _POINT_RANGE, _RANGES),
-    "starts": _function(starts, _POINT_RANGE, _RANGES),
-    "started by": _function(_converse(starts), _RANGE_POINT, _RANGES),
-    "coincides": _function(coincides, _POINTS, _RANGES),
-    "range": (Overload(("from",), range_from),),
+_RELATIONS: Mapping[str, tuple[Relation, Sequence[tuple[str, str]]]] = {
+    "before": (before, (_POINTS, _POINT_RANGE, _RANGE_POINT, _RANGES)),
+    "after": (_converse(before), (_POINTS, _POINT_RANGE, _RANGE_POINT, _RANGES)),
+    "meets": (meets, (_RANGES,)),
+    "met by": (_converse(meets), (_RANGES,)),
+    "overlaps": (overlaps, (_RANGES,)),
+    "overlaps before": (overlaps_before, (_RANGES,)),
+    "overlaps after": (overlaps_after, (_RANGES,)),
+    "finishes": (finishes, (_POINT_RANGE, _RANGES)),
+    "finished by": (_converse(finishes), (_RANGE_POINT, _RANGES)),
+    "includes": (includes, (_RANGE_POINT, _RANGES)),
+    "during": (_converse(includes), (_POINT_RANGE, _RANGES)),
+    "starts": (starts, (_POINT_RANGE, _RANGES)),
+    "started by": (_converse(starts), (_RANGE_POINT, _RANGES)),
+    "coincides": (coincides, (_POINTS, _RANGES)),
 }
+
+
+def relations(ordered: tuple[type, ...]) -> dict[str, tuple[Overload, ...]]:
+    """The relations between numbers, and between values of the types that are `ordered`."""
+    return {name: _function(relation, shapes, ordered) for name, (relation, shapes) in _RELATIONS.items()}
+
+
+FUNCTIONS = {**relations(temporal.TEMPORAL_TYPES), "range": (Overload(("from",), range_from),)}

@@ -40,6 +40,7 @@ RULES: Mapping[type, Rule] = {
     ast.Call: calls.compile_call,
     ast.Apply: calls.compile_apply,
     ast.FunctionLiteral: calls.compile_function,
+    ast.ExternalFunction: calls.refuse_external,
     ast.Input: unary.compile_input,
     ast.In: unary.compile_in,
     ast.InputTest: unary.compile_input_test,

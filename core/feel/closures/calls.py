@@ -10,7 +10,7 @@ from typing import Any
 
 from vivero.core.feel.closures.access import is_free, resolve
 from vivero.core.feel.closures.scope import Closure, Compiler, Scope, ValueFailure
-from vivero.core.feel.errors import FunctionFailure, IllegalArguments, LimitExceeded
+from vivero.core.feel.errors import FunctionFailure, IllegalArguments, LimitExceeded, ParseError
 from vivero.core.feel.grammar import ast
 from vivero.core.feel.semantics import message_text, warn_type
 from vivero.core.feel.values import (
@@ -161,6 +161,13 @@ def compile_function(c: Compiler, node: ast.FunctionLiteral, scope: Scope) -> Cl
         return Function(node.parameters, _caller(run.variables, run.slots[:], slots, body, cost))
 
     return function
+
+
+def refuse_external(c: Compiler, node: ast.ExternalFunction, scope: Scope) -> Closure:
+    """External functions are of the DMN standard. Raises ParseError."""
+    expected = "an expression (external functions are not supported)"
+    message = f"line {node.line}, column {node.column}: expected {expected} but found 'external'"
+    raise ParseError(message, node.line, node.column, expected)
 
 
 def _caller(

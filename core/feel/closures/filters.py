@@ -11,6 +11,8 @@ from vivero.core.feel.grammar import ast
 from vivero.core.feel.semantics import warn_type
 from vivero.core.feel.values import Run, is_number
 
+ItemAt: TypeAlias = "Callable[[list[Any], int | Decimal], Any]"
+"""`item_at`, or what another dialect has in its place."""
 Items: TypeAlias = Callable[[Run, Any], "list[Any] | None"]
 """The items of what is filtered; None, after a warning, for a value that cannot be filtered."""
 
@@ -22,7 +24,15 @@ def list_items(run: Run, value: Any) -> list[Any] | None:
     return value
 
 
-def compile_filter(c: Compiler, node: ast.Filter, scope: Scope, items: Items = list_items) -> Closure:
+def item_at(items: list[Any], index: int | Decimal) -> Any:
+    """The item at `index`, counted from 1, or from the end if negative. Null if there is no such item."""
+    position = index - 1 if index > 0 else len(items) + index
+    return items[int(position)] if 0 <= position < len(items) else None
+
+
+def compile_filter(
+    c: Compiler, node: ast.Filter, scope: Scope, items: Items = list_items, at: ItemAt = item_at
+) -> Closure:
     base = c.compile_or_null(node.base, scope)
     binding = c.bind()
     before = c.size
@@ -30,11 +40,11 @@ def compile_filter(c: Compiler, node: ast.Filter, scope: Scope, items: Items = l
     cost = 1 + c.size - before
     constant: Any = c.constants.get(condition)
     if is_number(constant):
-        return _item_filter(base, constant, items)
+        return _item_filter(base, constant, items, at)
     if isinstance(node.condition, ast.Compare | ast.Between | ast.Conjunction | ast.Disjunction):
         return _condition_filter(base, binding.slot, condition, cost, items)
     index = c.compile_or_null(node.condition, scope) if _may_be_index(node.condition) else None
-    return _mixed_filter(base, binding.slot, index, condition, cost, items)
+    return _mixed_filter(base, binding.slot, index, condition, cost, items, at)
 
 
 def _may_be_index(node: ast.Node) -> bool:
@@ -48,18 +58,12 @@ def _may_be_index(node: ast.Node) -> bool:
     return isinstance(node, ast.Name | ast.Literal) and node != ast.Name("item")
 
 
-def _item_filter(base: Closure, index: int | Decimal, items_of: Items) -> Closure:
+def _item_filter(base: Closure, index: int | Decimal, items_of: Items, at: ItemAt) -> Closure:
     def item_filter(run: Run) -> Any:
         items = items_of(run, base(run))
-        return None if items is None else item_at(items, index)
+        return None if items is None else at(items, index)
 
     return item_filter
-
-
-def item_at(items: list[Any], index: int | Decimal) -> Any:
-    """The item at `index`, counted from 1, or from the end if negative. Null if there is no such item."""
-    position = index - 1 if index > 0 else len(items) + index
-    return items[int(position)] if 0 <= position < len(items) else None
 
 
 def _condition_filter(base: Closure, slot: int, condition: Closure, cost: int, items_of: Items) -> Closure:
@@ -82,7 +86,7 @@ def _matching_items(run: Run, items: list[Any], slot: int, condition: Closure, c
 
 
 def _mixed_filter(
-    base: Closure, slot: int, index: Closure | None, condition: Closure, cost: int, items_of: Items
+    base: Closure, slot: int, index: Closure | None, condition: Closure, cost: int, items_of: Items, at: ItemAt
 ) -> Closure:
     """A filter whose condition may be an index: its value for the first item decides."""
 
@@ -96,7 +100,7 @@ def _mixed_filter(
             run.slots[slot] = items[0]
             first = condition(run)
         if is_number(first):
-            return item_at(items, first)
+            return at(items, first)
         kept = items[:1] if first is True else []
         return kept + _matching_items(run, items[1:], slot, condition, cost)
 

@@ -70,7 +70,7 @@ def compile_steps(c: Compiler, node: ast.Steps, scope: Scope) -> Closure:
     def span(run: Run) -> Any:
         first, last = start(run), end(run)
         if type(first) is Date and type(last) is Date:
-            return [Date.from_epoch_day(day) for day in numbers(run, first.epoch_day, last.epoch_day)]
+            return _dates(run, first.epoch_day, last.epoch_day)
         for value in (first, last):
             if not is_number(value):
                 warn_type(run, "number", value)
@@ -78,6 +78,11 @@ def compile_steps(c: Compiler, node: ast.Steps, scope: Scope) -> Closure:
         return numbers(run, first, last)
 
     return span
+
+
+def _dates(run: Run, first: int, last: int) -> Sequence[Any]:
+    """All dates between two days since 1970-01-01."""
+    return [Date.from_epoch_day(day) for day in numbers(run, first, last)]
 
 
 def numbers(run: Run, first: int | Decimal, last: int | Decimal) -> Sequence[Any]:
@@ -94,13 +99,15 @@ def numbers(run: Run, first: int | Decimal, last: int | Decimal) -> Sequence[Any
 
 
 def items_of(run: Run, value: Any) -> Sequence[Any] | None:
-    """The items of a loop: a list, a span, or a closed range of whole numbers. Otherwise warns and gives None."""
+    """The items of a loop: a list, a span, or a range of whole numbers or of dates. Otherwise warns and gives None."""
     if type(value) is list or type(value) is range:
         return value
-    if type(value) is Range and type(value.start) is int and type(value.end) is int and value.start <= value.end:
-        start = value.start if value.start_included else value.start + 1
-        end = value.end if value.end_included else value.end - 1
-        return numbers(run, start, end) if start <= end else []
+    if type(value) is Range and type(value.start) is type(value.end) and type(value.start) in (int, Date):
+        are_dates = type(value.start) is Date
+        start, end = (value.start.epoch_day, value.end.epoch_day) if are_dates else (value.start, value.end)
+        if start <= end:
+            start, end = start + (not value.start_included), end - (not value.end_included)
+            return (_dates if are_dates else numbers)(run, start, end) if start <= end else []
     if value is not _INVALID_SPAN:
         warn_type(run, "list", value)
     return None

@@ -14,6 +14,8 @@ from vivero.core.feel.semantics import are_ordered, checked_equal, warn_not_comp
 from vivero.core.feel.values import Run
 
 Operator: TypeAlias = Callable[[Run, Any, Any], Any]
+Comparison: TypeAlias = "Callable[[Run, Callable[[Any, Any], bool], Any, Any], bool | None]"
+"""`compare`, or what another dialect has in its place."""
 _NESTED = 8  # the most operators in a row that become nested closures
 
 ORDERS: dict[str, Callable[[Any, Any], bool]] = {
@@ -105,7 +107,7 @@ def compile_negate(c: Compiler, node: ast.Negate, scope: Scope) -> Closure:
     return c.fold(negate) if c.is_constant(operand) else negate
 
 
-def compile_compare(c: Compiler, node: ast.Compare, scope: Scope) -> Closure:
+def compile_compare(c: Compiler, node: ast.Compare, scope: Scope, comparison: Comparison | None = None) -> Closure:
     left = c.compile(node.left, scope)
     right = c.compile(node.right, scope)
     if node.operator == "=":
@@ -113,7 +115,7 @@ def compile_compare(c: Compiler, node: ast.Compare, scope: Scope) -> Closure:
     elif node.operator == "!=":
         closure = _differs(left, right)
     else:
-        closure = _ordered(left, right, ORDERS[node.operator], c.constants.get(right))
+        closure = _ordered(left, right, ORDERS[node.operator], c.constants.get(right), comparison or compare)
     return c.fold(closure) if c.is_constant(left, right) else closure
 
 
@@ -139,19 +141,21 @@ def _differs(left: Closure, right: Closure) -> Closure:
     return differs
 
 
-def _ordered(left: Closure, right: Closure, order: Callable[[Any, Any], bool], constant: Any) -> Closure:
+def _ordered(
+    left: Closure, right: Closure, order: Callable[[Any, Any], bool], constant: Any, comparison: Comparison
+) -> Closure:
     def ordered(run: Run) -> Any:
         a = left(run)
         b = right(run)
         if type(a) is int and type(b) is int:
             return order(a, b)
-        return compare(run, order, a, b)
+        return comparison(run, order, a, b)
 
     def ordered_constant(run: Run) -> Any:
         a = left(run)
         if type(a) is int:
             return order(a, constant)
-        return compare(run, order, a, constant)
+        return comparison(run, order, a, constant)
 
     return ordered_constant if type(constant) is int else ordered
 
@@ -172,17 +176,18 @@ def compare_with(sign: str, run: Run, a: Any, b: Any) -> bool | None:
     return result if sign == "=" or result is None else not result
 
 
-def compile_between(c: Compiler, node: ast.Between, scope: Scope) -> Closure:
+def compile_between(c: Compiler, node: ast.Between, scope: Scope, comparison: Comparison | None = None) -> Closure:
+    compared = comparison or compare
     value = c.compile(node.value, scope)
     low = c.compile(node.low, scope)
     high = c.compile(node.high, scope)
 
     def between(run: Run) -> Any:
         a = value(run)
-        above = compare(run, operator.ge, a, low(run))
+        above = compared(run, operator.ge, a, low(run))
         if above is False:
             return False
-        below = compare(run, operator.le, a, high(run))
+        below = compared(run, operator.le, a, high(run))
         return False if below is False else (above and below)
 
     return c.fold(between) if c.is_constant(value, low, high) else between

@@ -57,10 +57,21 @@ class RangeLiteral(NamedTuple):
 
 
 class FunctionLiteral(NamedTuple):
-    """`function(a, b) body`"""
+    """`function(a: number, b) body`. A parameter without a type has None."""
 
     parameters: tuple[str, ...]
+    types: tuple[TypeName | None, ...]
     body: Node
+
+
+class ExternalFunction(NamedTuple):
+    """`function(a) external {java: {class: "…", method signature: "…"}}`, and its place in the text."""
+
+    parameters: tuple[str, ...]
+    types: tuple[TypeName | None, ...]
+    mapping: Node
+    line: int
+    column: int
 
 
 class Call(NamedTuple):

@@ -47,16 +47,21 @@ def function(reader: Reader) -> ast.Node:
     reader.advance()
     reader.expect_sign("(")
     parameters: list[str] = []
+    types: list[ast.TypeName | None] = []
     while not reader.take_sign(")"):
         if parameters:
             reader.expect_sign(",")
-        parameters.append(_parameter(reader))
-    if reader.is_word("external"):
-        raise reader.error("an expression (external functions are not supported)")
-    return ast.FunctionLiteral(tuple(parameters), reader.expression())
+        name, of_type = _parameter(reader)
+        parameters.append(name)
+        types.append(of_type)
+    if not reader.is_word("external"):
+        return ast.FunctionLiteral(tuple(parameters), tuple(types), reader.expression())
+    place = reader.error("an expression")
+    reader.advance()
+    return ast.ExternalFunction(tuple(parameters), tuple(types), reader.expression(), place.line, place.column)
 
 
-def _parameter(reader: Reader) -> str:
+def _parameter(reader: Reader) -> tuple[str, ast.TypeName | None]:
     if reader.kind not in (NAME, QUOTED_NAME):
         raise reader.error("a parameter's name")
     words = [reader.value]
@@ -65,7 +70,6 @@ def _parameter(reader: Reader) -> str:
         words.append(reader.value)
         reader.advance()
     name = " ".join(words)
-    if reader.take_sign(":"):
-        comparisons.type_name(reader)
+    of_type = comparisons.type_name(reader) if reader.take_sign(":") else None
     reader.add_name(name)
-    return name
+    return name, of_type

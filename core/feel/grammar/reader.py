@@ -39,7 +39,7 @@ _PROPERTIES_WITH_SPACES = re.compile(rf"time{SPACE}+offset\b|(?:start|end){SPACE
 _SPACED_CALL = re.compile(rf"({WORDS}){SPACE}*+\(")
 _FOLLOWS_A_RANGE = re.compile(rf"{GAP_PATTERN}(?:and|or|then|else|return|satisfies|in|between|instance|\.\.)\b")
 
-_GIVES_A_FUNCTION = (ast.Call, ast.Apply, ast.Filter, ast.FunctionLiteral)
+_GIVES_A_FUNCTION = (ast.Call, ast.Apply, ast.Filter, ast.FunctionLiteral, ast.ExternalFunction)
 
 Rule: TypeAlias = "Callable[[Reader], ast.Node]"
 

@@ -11,7 +11,7 @@ from types import MappingProxyType
 from vivero.core.feel.closures import CAMUNDA
 from vivero.core.feel.closures.scope import Dialect
 from vivero.core.feel.grammar import ast
-from vivero.core.feel.standard import functions, operators, tests, values
+from vivero.core.feel.standard import functions, lambdas, operators, tests, values
 
 __all__ = ["DMN"]
 
@@ -20,9 +20,12 @@ DMN = Dialect(
         {
             **CAMUNDA.rules,
             ast.Arithmetic: operators.compile_arithmetic,
+            ast.Between: operators.compile_between,
             ast.Compare: operators.compile_compare,
             ast.ContextLiteral: values.compile_context,
+            ast.ExternalFunction: lambdas.compile_external,
             ast.Filter: values.compile_filter,
+            ast.FunctionLiteral: lambdas.compile_function,
             ast.Matches: tests.compile_matches,
             ast.Name: values.compile_name,
             ast.RangeLiteral: values.compile_range,

@@ -2,32 +2,34 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import replace
 from functools import wraps
 from types import MappingProxyType
 from typing import Any
 
 from vivero.core.feel import builtins
-from vivero.core.feel.builtins import contexts
+from vivero.core.feel.builtins import contexts, ranges
+from vivero.core.feel.standard import lists, strings
 from vivero.core.feel.standard.texts import text_of
+from vivero.core.feel.temporal import TEMPORAL_TYPES
 from vivero.core.feel.values import FunctionFailure, IllegalArguments, Overload, Run
 
 _LIST = "list"
-_FLAGS = frozenset("smix")
-Implementation = Callable[..., Any]
 
 
 def _converting(overload: Overload) -> Overload:
     """The overload with implicit conversions: a list of one where an item is wanted, and the reverse (10.3.2.9.4)."""
     fn, parameters = overload.fn, overload.parameters
+    collected = len(parameters) - 1 if overload.varargs else len(parameters)
 
     @wraps(fn)
     def call(run: Run, *arguments: Any) -> Any:
         try:
             return fn(run, *arguments)
         except FunctionFailure:
-            converted = [_converted(*each) for each in zip(parameters, arguments, strict=True)]
+            fixed = zip(parameters[:collected], arguments, strict=False)
+            converted = [*(_converted(*each) for each in fixed), *arguments[collected:]]
             if all(a is b for a, b in zip(converted, arguments, strict=True)):
                 raise
             return fn(run, *converted)
@@ -39,18 +41,6 @@ def _converted(parameter: str, value: Any) -> Any:
     if parameter == _LIST:
         return value if type(value) is list or value is None else [value]
     return value[0] if type(value) is list and len(value) == 1 else value
-
-
-def _strict_flags(fn: Implementation) -> Implementation:
-    """A function of regular expressions that fails for unknown flags, which are its last argument."""
-
-    def call(run: Run, *arguments: Any) -> Any:
-        flags = arguments[-1]
-        if type(flags) is str and not _FLAGS.issuperset(flags):
-            raise FunctionFailure(f"Unknown flags '{flags[: run.limits.message_size]}'")
-        return fn(run, *arguments)
-
-    return call
 
 
 def _context_put(run: Run, of: Any, key: Any, value: Any) -> Any:
@@ -81,10 +71,9 @@ def _overridden() -> Mapping[str, tuple[Overload, ...]]:
     table["context"] = (Overload(("entries",), _context_of),)
     table["context put"] = tuple(replace(each, fn=_context_put) for each in table["context put"])
     table["string"] = (Overload(("from",), _string_of),)
-    for name in ("matches", "replace"):
-        table[name] = tuple(
-            replace(each, fn=_strict_flags(each.fn)) if each.parameters[-1] == "flags" else each for each in table[name]
-        )
+    table |= ranges.relations((str, *TEMPORAL_TYPES))
+    for name, fn in {**strings.FUNCTIONS, **lists.FUNCTIONS}.items():
+        table[name] = tuple(replace(each, fn=fn) for each in table[name])
     return {name: tuple(map(_converting, overloads)) for name, overloads in table.items()}
 
 

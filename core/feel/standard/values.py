@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from decimal import Decimal
 from typing import Any
 
 from vivero.core.feel.closures import access, filters, literals
@@ -42,7 +43,13 @@ def compile_range(c: Compiler, node: ast.RangeLiteral, scope: Scope) -> Closure:
 
 
 def compile_filter(c: Compiler, node: ast.Filter, scope: Scope) -> Closure:
-    return filters.compile_filter(c, node, scope, _items)
+    return filters.compile_filter(c, node, scope, _items, item_at)
+
+
+def item_at(items: list[Any], index: int | Decimal) -> Any:
+    """The item at a whole index; null for any other."""
+    is_fraction = isinstance(index, Decimal) and index != index.to_integral_value()
+    return None if is_fraction else filters.item_at(items, index)
 
 
 def _items(run: Run, value: Any) -> list[Any] | None:

@@ -74,6 +74,24 @@ BOXED = {
     ),
     "call of no function": (f"<invocation>{literal('1')}</invocation>", None),
 }
+
+
+def of_java(signature, *parameters):
+    """A context whose function `f` is one of `java.lang.Math`."""
+    formal = "".join(f'<formalParameter name="{name}"/>' for name in parameters)
+    texts = entry("class", literal('"java.lang.Math"')) + entry("method signature", literal(f'"{signature}"'))
+    mapping = f"<context>{texts}</context>"
+    return entry("f", f'<functionDefinition kind="Java">{formal}{mapping}</functionDefinition>')
+
+
+BOXED["function of Java"] = (
+    f"<context>{of_java('max(int, int)', 'a', 'b')}{entry('', literal('f(3, 7)'))}</context>",
+    7,
+)
+BOXED["function of Java without a result"] = (
+    f"<context>{of_java('sqrt(double)', 'a')}{entry('', literal('[f(-1), f(true), f(null), f([4])]'))}</context>",
+    [None, None, None, 2],
+)
 BOXED["for with partial"] = (BOXED["for with partial"][0].replace("sum(partial)", "count(partial)"), [1, 3, 5])
 
 

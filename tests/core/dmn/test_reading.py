@@ -82,8 +82,8 @@ REFUSED = {
     "expected row with '1' elements but found '0'": in_table([["-"]]),
     "the hit policy 'MOST' is none of": in_table([["-", "1"]], "MOST"),
     "unsupported decision expression 'fuzzy'": decision("d", "<fuzzy/>"),
-    "external functions (kind 'JAVA') are not supported": decision("d", '<functionDefinition kind="Java"/>'),
-    "(external functions are not supported)": decision("d", literal("function(x) external {java: {class: 1}}")),
+    "external functions (kind 'PMML') are not supported": decision("d", '<functionDefinition kind="PMML"/>'),
+    "an expression is missing in 'functionDefinition'": decision("d", '<functionDefinition kind="Java"/>'),
     "two elements have the id 'x'": inputs("x") + inputs("x"),
     "'decision' has no id": "<decision name='d'/>",
     "two entries of the context have the name 'a'": decision("d", CONTEXT.format(ENTRY + ENTRY)),
@@ -107,6 +107,31 @@ def test_refused(mode, expected):
     found = problems(REFUSED[expected], mode)
     assert [message for _, message in found if expected in message], found
     assert all(line is not None for line, _ in found)
+
+
+@pytest.mark.parametrize(
+    ("mapping", "dmn"),
+    [
+        ("{class: 1}", "needs 'class' and 'method signature'"),
+        ("a", "needs 'class' and 'method signature'"),
+        ('{class: "java.lang.Math", method signature: 1}', "must be texts"),
+        ('{class: "java.lang.Math", method signature: "cos"}', "must be texts"),
+        (
+            '{class: "java.lang.System", method signature: "exit(int)"}',
+            "the method java.lang.System.exit(int) is not among the supported ones (docs/decisions.md)",
+        ),
+        ('{class: "java.lang.Math", method signature: "random()"}', "is not among the supported ones"),
+        ('{class: "java.lang.Math", method signature: "max(int, int)"}', "1 parameters and java.lang.Math.max(int"),
+    ],
+)
+def test_functions_of_java_are_refused_where_they_cannot_be_called(mapping, dmn):
+    boxed = f'<functionDefinition kind="Java"><formalParameter name="x"/>{literal(mapping)}</functionDefinition>'
+    for logic in (boxed, literal(f"function(x) external {{java: {mapping}}}")):
+        (found,) = problems(decision("d", logic), "dmn")
+        assert dmn in found[1]
+        (found,) = problems(decision("d", logic), "camunda")
+        assert "external functions" in found[1]
+        assert "are not supported" in found[1]
 
 
 @pytest.mark.parametrize(
