@@ -89,10 +89,9 @@ def _whole(bits: int) -> Callable[[Run, Any], int]:
 
     def whole(run: Run, value: Any) -> int:
         number = _number(run, value)
-        result = int(number) if abs(number) <= most else most
-        if result != number or result == most:
+        if not -most <= number < most or number != int(number):
             raise FunctionFailure(f"{number} is no whole number of {bits} bits")
-        return result
+        return int(number)
 
     return whole
 
