@@ -5,6 +5,7 @@ import pytest
 from tests.core.engine import Engine, rebuilt
 from tests.core.event_models import (
     LIMITS,
+    ad_hoc,
     boundary,
     call,
     catch,
@@ -69,6 +70,16 @@ def test_a_sub_process_in_a_loop(engine):
     assert engine.jobs == ["a", "a", "b", "b"]
     for job in engine.jobs:
         engine.complete(job)
+    assert ended(engine, key) == "COMPLETED"
+
+
+def test_a_sub_process_of_an_ad_hoc_sub_process(engine):
+    tools = ad_hoc("tools", sub("s", task("a"), task("b")), active='=["s"]')
+    key = run(engine, model(start(), tools, end(), "start > tools > end"))
+    assert engine.jobs == ["a", "b"]
+    rebuilt(engine)
+    engine.complete("a")
+    engine.complete("b")
     assert ended(engine, key) == "COMPLETED"
 
 

@@ -9,6 +9,7 @@ from tests.core.engine import Engine, rebuilt
 from tests.core.event_models import LIMITS, boundary, catch, ended, loop, on, together
 from tests.core.events.test_multiple import CONDITION, MESSAGE, OCCUR, OTHER, ROOTS, SIGNAL, TIMER, waits
 from tests.core.message_models import model
+from tests.core.migration_models import Migrating
 from tests.core.models import end, start, sub, task
 
 ALL = "".join((MESSAGE, SIGNAL, TIMER, CONDITION))
@@ -192,6 +193,25 @@ def test_one_that_cannot_be_awaited_again_is_an_incident_of_its_host(engine):
     engine.publish("hello", "2")
     occur(engine, key, "signal")
     assert engine.jobs == ["aside", "aside", "t"]
+
+
+@pytest.mark.parametrize("host", [None, "h"])
+def test_migrated_when_some_have_occurred(host):
+    """What has occurred stays, with its variables."""
+    event = together(boundary("c", host, ALL) if host else catch("c", ALL))
+    flows = (task("h"), "start > h", "c > {0}") if host else ("start > c > {0}",)
+
+    def version(behind):
+        return model(start(), event, task(behind), *(each.format(behind) for each in flows), roots=ROOTS)
+
+    engine = Migrating(version("t"), version("u"), k="1", x=1)
+    occur(engine, engine.key, "message", "timer")
+    engine.go("c", *filter(None, [host]))
+    rebuilt(engine)
+    assert waits(engine) == 2
+    occur(engine, engine.key, "message", "condition", "signal")
+    assert engine.jobs == ["u"]
+    assert engine.variables("p")["said"] == 1
 
 
 def test_a_stored_message_occurs_once_for_each_round(engine):
