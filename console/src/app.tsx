@@ -6,7 +6,6 @@ import { href, match, path } from './lib/router.ts';
 import { askForProcess } from './lib/versions.ts';
 import type { AccessProps } from './pages/access/access.tsx';
 import { Home } from './pages/home.tsx';
-import { Incidents } from './pages/incidents.tsx';
 import { Instances } from './pages/instances.tsx';
 import { Processes } from './pages/processes.tsx';
 import { Head } from './parts/head.tsx';
@@ -16,6 +15,7 @@ import { Shell } from './parts/shell.tsx';
 // Pages in chunks of their own: the first page loads without them.
 const access = async (): Promise<ComponentType<AccessProps>> => (await import('./pages/access/access.tsx')).Access;
 const deploy = async () => (await import('./pages/deploy.tsx')).Deploy;
+const incidents = async () => (await import('./pages/incidents.tsx')).Incidents;
 const instance = async () => (await import('./pages/instance.tsx')).Instance;
 const process = async () => (await import('./pages/process.tsx')).Process;
 const decision = async () => (await import('./pages/decision.tsx')).Decision;
@@ -59,7 +59,7 @@ const ROUTES: readonly [pattern: string, page: (values: Record<string, string>) 
     ),
   ],
   ['/migrate', () => <Lazy key="migration" load={migration} title={t('migrate.title')} props={{}} />],
-  ['/incidents', () => <Incidents />],
+  ['/incidents', () => <Lazy key="incidents" load={incidents} title={t('nav.incidents')} props={{}} />],
   ['/tasks', () => <Lazy key="tasks" load={tasks} title={t('nav.tasks')} props={{}} />],
   ['/tasks/:id', ({ id }) => <Lazy key="tasks" load={tasks} title={t('nav.tasks')} props={{ id: id! }} />],
   ['/decisions', () => <Lazy key="decisions" load={decisions} title={t('nav.decisions')} props={{}} />],

@@ -18,8 +18,11 @@ FONT_KB = 49
 CHUNKS = {"(diagram|moddle).*.js": 62, "diagram.*.css": 6, "form.*.js": 160, "form.*.css": 14, "layout.*.js": 21}
 OTHER_CHUNKS_KB = 15
 ALL_KB = 1500
-SCRIPT_LINES, STYLE_LINES, FILE_LINES, PACKAGES = 14_800, 2_000, 350, 80
-"""Lines in the layout of the formatter; locales have one for each text, and do not count."""
+SCRIPT_LINES, STYLE_LINES, FILE_LINES, PACKAGES = 16_000, 2_100, 350, 80
+"""Lines in the layout of the formatter; locales have one for each text, and do not count.
+
+Files in forms, cluster variables and the tree of element instances are a twelfth of them.
+"""
 
 
 def gzipped_kb(dist, pattern):

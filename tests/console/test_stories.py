@@ -3,7 +3,9 @@
 `test_many_instances.py` tells some of them again among 100,000 instances.
 """
 
+import json
 import re
+from base64 import b64decode
 
 import pytest
 from playwright.sync_api import expect
@@ -134,6 +136,120 @@ def test_a_start_form_and_the_form_of_a_task(console, api):
     console.open(f"/tasks/{task['userTaskKey']}")
     expect(console.page.get_by_label("Reason")).to_have_js_property("readOnly", True)
     expect(console.page.get_by_role("button", name="Complete", exact=True)).to_have_count(0)
+
+
+PIXEL = b64decode(
+    "iVBORw0KGgoAAAANSUhEUgAAAAoAAAAKCAYAAACNMs+9AAAAFUlEQVR42mP8z8BQz0AEYBxVSF+FABJADveWkH6oAAAAAElFTkSuQmCC"
+)
+PAPERS = {"type": "documentPreview", "id": "shown", "label": "Papers", "dataSource": "=papers"}
+SCANS = {
+    "type": "filepicker",
+    "id": "chosen",
+    "key": "papers",
+    "label": "Scans",
+    "multiple": "=true",
+    "validate": {"required": True},
+}
+LETTER = {"type": "filepicker", "id": "chosen", "key": "letter", "label": "Letter"}
+FILING = """<definitions xmlns="http://www.omg.org/spec/BPMN/20100524/MODEL" targetNamespace="t"
+  xmlns:zeebe="http://camunda.org/schema/zeebe/1.0"><process id="filing" isExecutable="true">
+    <startEvent id="start"><extensionElements><zeebe:formDefinition formId="scans" /></extensionElements></startEvent>
+    <sequenceFlow id="a" sourceRef="start" targetRef="file" />
+    <userTask id="file" name="File the papers"><extensionElements>
+      <zeebe:userTask /><zeebe:formDefinition formId="papers" /></extensionElements></userTask>
+  </process></definitions>"""
+
+
+def picked(name, content=b"1", type="text/plain"):
+    """A file that somebody chooses."""
+    return {"name": name, "mimeType": type, "buffer": content}
+
+
+def test_files_of_a_form_become_documents_that_the_next_form_shows(console, api):
+    """Stored when the form is sent, each once; a refusal stands at the field. What is shown never runs as a page."""
+    for id, components in (("scans", [SCANS]), ("papers", [PAPERS, LETTER])):
+        api.deploy(f"{id}.form", json.dumps({"id": id, "schemaVersion": 19, "components": components}).encode())
+    api.deploy("filing.bpmn", FILING.encode())
+    page = console.page
+    console.open("/processes/filing")
+    console.tab_to("Start …")
+    console.press("Enter")
+    page.get_by_label("Choose files: Scans").wait_for()
+    console.tab_to("Choose files: Scans")
+    console.tab_to("Start", exact=True)
+    console.press("Enter")
+    expect(page.get_by_text("Field is required.")).to_be_visible()
+    expect(page.get_by_label("Choose files: Scans")).to_be_focused()
+    files = page.locator("input[type=file]")
+    files.set_input_files([picked("a.html", b"<script>alert(4)</script>"), picked(f"{'x' * 300}.txt")])
+    files.set_input_files([picked("b.png", PIXEL, "image/png"), picked("c.pdf", b"%PDF-", "application/pdf")])
+    assert console.violations() == []
+    console.expected = "400"  # a name is too long
+    page.get_by_role("button", name="Start", exact=True).click()
+    refused = page.locator(".files").get_by_role("alert")
+    expect(refused).to_contain_text("xxx.txt is not stored. The provided fileName is 304 bytes long")
+    expect(page.get_by_label("Choose files: Scans")).to_be_focused()
+    page.get_by_label("Remove xxx").focus()
+    console.press("Enter")
+    expect(page.get_by_label("Choose files: Scans")).to_be_focused()
+    with page.expect_request("**/v2/process-instances") as sent:
+        page.get_by_role("button", name="Start", exact=True).click()
+    papers = sent.value.post_data_json["variables"]["papers"]
+    assert [paper["metadata"]["fileName"] for paper in papers] == ["a.html", "b.png", "c.pdf"]
+    assert {paper["metadata"]["processDefinitionId"] for paper in papers} == {"filing"}
+    assert {paper["camunda.document.type"] for paper in papers} == {"camunda"}
+    assert len([url for url in console.urls if url.endswith("/v2/documents")]) == 4
+    page.wait_for_url("**/instances/*")
+    key = page.url.rpartition("/")[2]
+
+    [task] = api.post("/user-tasks/search", {"filter": {"processInstanceKey": key}})["items"]
+    api.http.delete(f"/documents/{papers[2]['documentId']}")
+    changed = [*papers, {"documentId": "..", "metadata": {}}]
+    api.put(f"/element-instances/{key}/variables", {"variables": {"papers": changed}})
+    console.expected = "404"  # the document that is gone
+    console.open(f"/tasks/{task['userTaskKey']}")
+    shown = page.get_by_role("list", name="Papers")
+    expect(shown.get_by_text("The document was deleted, or has expired.")).to_be_visible()
+    expect(page.get_by_text("1 values here do not refer to documents.")).to_be_visible()
+    assert page.get_by_role("img", name="b.png").evaluate("e => e.decode().then(() => e.naturalWidth)") == 10
+    page.get_by_label("Show: a.html").focus()
+    console.press("Enter")
+    expect(shown.get_by_text("<script>alert(4)</script>")).to_be_visible()
+    with page.expect_download() as loaded:
+        page.get_by_label("Download: a.html").click()
+    assert loaded.value.suggested_filename == "a.html"
+    console.check("form-documents")
+    for name in ("d.txt", "e.txt"):
+        page.locator("input[type=file]").set_input_files(picked(name))
+    with page.expect_request("**/completion") as sent:
+        page.get_by_role("button", name="Complete", exact=True).click()
+    [letter] = sent.value.post_data_json["variables"]["letter"]
+    assert letter["metadata"]["fileName"] == "e.txt"
+    assert letter["metadata"]["processInstanceKey"] == key
+    expect(page.get_by_text("Done at position")).to_be_visible()
+    assert api.http.get(f"/documents/{letter['documentId']}").content == b"1"
+
+
+def test_a_pdf_is_shown_by_the_viewer_of_the_browser(console, api):
+    """The type that the page sets is that of the viewer. Without a viewer one can only download the document."""
+    form = {"id": "pdf", "schemaVersion": 19, "components": [PAPERS]}
+    api.deploy("pdf.form", json.dumps(form).encode())
+    api.deploy("pdf.bpmn", FILING.replace('"filing"', '"pdf"').replace('formId="papers"', 'formId="pdf"').encode())
+    file = {"file": ("f.pdf", b"<script>alert(5)</script>", "application/pdf")}
+    paper = api.http.post("/documents", files=file).json()
+    key = api.start("pdf", "PDF-1", papers=paper)
+    [task] = api.post("/user-tasks/search", {"filter": {"processInstanceKey": key}})["items"]
+    for enabled in ("false", "true"):
+        console.page.add_init_script(
+            f"Object.defineProperty(navigator, 'pdfViewerEnabled', {{value: {enabled}, configurable: true}})"
+        )
+        console.open(f"/tasks/{task['userTaskKey']}")
+        expect(console.page.get_by_label("Download: f.pdf")).to_be_visible()
+        expect(console.page.get_by_label("Show: f.pdf")).to_have_count(int(enabled == "true"))
+    console.page.get_by_label("Show: f.pdf").click()
+    viewer = console.page.locator("embed[title='f.pdf']")
+    expect(viewer).to_have_attribute("type", "application/pdf")
+    expect(viewer).to_have_attribute("src", re.compile("^blob:"))
 
 
 def test_the_form_of_a_task_of_somebody_else_can_only_be_read(console, api):

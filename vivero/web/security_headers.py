@@ -15,9 +15,14 @@ COMMON: Mapping[str, str] = {
 
 _OWN_ONLY = (
     "default-src 'none'; script-src {script}; style-src 'self'; {styles}font-src 'self'; connect-src 'self';"
-    " img-src 'self' data:; base-uri 'none'; form-action 'self'; frame-ancestors 'none'"
+    " {objects}img-src 'self' data:; base-uri 'none'; form-action 'self'; frame-ancestors 'none'"
 )
-CONSOLE_POLICY = _OWN_ONLY.format(script="'self'", styles="style-src-attr 'unsafe-inline'; ")
-"""The console's own files only. The library for forms sets `style` attributes, which cannot load anything."""
-PAGE_POLICY = _OWN_ONLY.format(script="'none'", styles="")
+CONSOLE_POLICY = _OWN_ONLY.format(
+    script="'self'", styles="style-src-attr 'unsafe-inline'; ", objects="object-src blob:; "
+)
+"""The console's own files only. The library for forms sets `style` attributes, which cannot load anything.
+
+The browser's viewer of PDF documents is an object. It gets their bytes from the page, as a blob of that type.
+"""
+PAGE_POLICY = _OWN_ONLY.format(script="'none'", styles="", objects="")
 """The pages of the server itself have no scripts."""

@@ -1,7 +1,12 @@
-// The only importer of form-js: renders a form of Camunda's, and gives what was entered once it is valid.
-import { Form } from '@bpmn-io/form-js-viewer';
+// Renders a form of Camunda's by form-js, and gives what was entered once it is valid and its files are stored.
+import { Form, type FormFields } from '@bpmn-io/form-js-viewer';
 import '@bpmn-io/form-js-viewer/dist/assets/form-js.css';
 import './form.css';
+import { Problem } from '../lib/api.ts';
+import type { Owner } from '../lib/documents.ts';
+import { documentPreview } from './document_preview.tsx';
+import { filePicker } from './file_picker.tsx';
+import { chosenFiles, type Files } from './files.ts';
 
 type Component = { type?: string; components?: Component[] };
 type Inner = { _getSubmitData(): Record<string, unknown> };
@@ -16,26 +21,61 @@ function withoutSubmit(components: Component[] = []): Component[] {
     );
 }
 
-/** Raises an error if the schema is not one of a form. */
+/** Our own fields where those of form-js lack something. */
+const ownFields = (files: Files, tenantId: string | undefined) => {
+  const add = (fields: FormFields) => {
+    fields.register('filepicker', filePicker(files));
+    fields.register('documentPreview', documentPreview(tenantId));
+    return fields;
+  };
+  add.$inject = ['formFields'];
+  return { __init__: ['ownFields'], ownFields: ['factory', add] };
+};
+
+/** `owner`: of the documents that its files become. Raises an error if the schema is not one of a form. */
 export async function createForm(
   host: HTMLElement,
   schema: string,
   data: Record<string, unknown>,
-  onSubmit: (data: Record<string, unknown>) => void,
+  owner: Owner,
+  onSubmit: (data: Record<string, unknown>) => void | Promise<void>,
 ) {
+  const files = chosenFiles(owner);
+  const left = new AbortController();
+  let sending = false;
+
   const parsed = JSON.parse(schema) as Component;
   // Without a pause before values are taken over: a value of one field that arrives late resets what is being typed into the next.
-  const form = new Form({ container: host, debounce: false } as never);
+  const form = new Form({
+    container: host,
+    debounce: false,
+    additionalModules: [ownFields(files, owner.tenantId)],
+  } as never);
   await form.importSchema({ type: 'default', ...parsed, components: withoutSubmit(parsed.components) } as never, data);
   form.on('submit', ((event: Submitted) => {
-    if (!Object.keys(event.errors).length) onSubmit(event.data);
+    if (!Object.keys(event.errors).length) void send(event.data);
   }) as never);
+  const toFault = () => requestAnimationFrame(() => host.querySelector<HTMLElement>('[aria-invalid=true]')?.focus());
+  /** Once, whatever is pressed meanwhile. */
+  const send = async (entered: Record<string, unknown>): Promise<void> => {
+    if (sending) return;
+    sending = true;
+    try {
+      await onSubmit(await files.stored(entered, left.signal));
+    } catch (error) {
+      if (!(error instanceof Problem)) throw error;
+      toFault(); // the field tells it
+    } finally {
+      sending = false;
+    }
+  };
   const submit = (): void => {
+    if (sending) return;
     form.submit();
-    requestAnimationFrame(() => host.querySelector<HTMLElement>('[aria-invalid=true]')?.focus());
+    toFault();
   };
   /** What would be submitted now. Its valid and invalid fields alike. */
-  const now = (): Record<string, unknown> => (form as unknown as Inner)._getSubmitData();
+  const now = () => files.shown((form as unknown as Inner)._getSubmitData());
   const watch = (changed: () => void): void => {
     form.on('changed', changed as never);
   };
@@ -43,7 +83,11 @@ export async function createForm(
     submit,
     now,
     watch,
+    sending: files.sending,
     lock: (locked: boolean) => form.setProperty('readOnly', locked),
-    destroy: () => form.destroy(),
+    destroy: () => {
+      left.abort();
+      form.destroy();
+    },
   };
 }

@@ -59,14 +59,13 @@ export async function checkSession(): Promise<void> {
 const isAway = (status: number, title: string): boolean =>
   status === 502 || (status === 503 && title !== 'RESOURCE_EXHAUSTED');
 
-async function problemOf(answer: Response): Promise<Problem> {
-  const position = answer.headers.get('Command-Position');
-  const text = await answer.text();
-  if (answer.status === 401) ended();
+/** The problem that an answer with this status and body tells. */
+export function problemOf(status: number, statusText: string, text: string, position: string | null = null): Problem {
+  if (status === 401) ended();
   const found = problemIn(text);
   const problem = new Problem(
-    answer.status,
-    found?.title ?? answer.statusText,
+    status,
+    found?.title ?? statusText,
     found ? (found.detail ?? '') : text.slice(0, 300),
     position,
     found?.problems,
@@ -109,10 +108,10 @@ async function fetched(request: Request, abort?: AbortSignal): Promise<Response>
 export async function send<T>(request: Request, abort?: AbortSignal): Promise<Answer<T>> {
   const started = performance.now();
   const answer = await fetched(request, abort);
-  if (!answer.ok) throw await problemOf(answer);
-  wasSignedIn = true;
   const position = answer.headers.get('Command-Position');
   const text = await answer.text();
+  if (!answer.ok) throw problemOf(answer.status, answer.statusText, text, position);
+  wasSignedIn = true;
   const isJson = (answer.headers.get('Content-Type') ?? '').includes('json');
   const body = (isJson && text ? JSON.parse(text) : text) as T;
   return { body, position, ms: performance.now() - started };

@@ -1,4 +1,6 @@
 // Incidents of one cause: their messages differ only in their data. The server counts them.
+import { wordsOf } from './commands.ts';
+import { t } from './i18n.ts';
 import type { CauseCount, Incident } from './shapes.ts';
 
 /** A cause, wherever it occurs: at its `places` are all of its active incidents. */
@@ -19,6 +21,13 @@ export function grouped(counts: readonly CauseCount[]): Group[] {
     groups.set(group.cause, group);
   }
   return [...groups.values()].sort((a, b) => b.total - a.total);
+}
+
+/** The kind of an incident in words. */
+export function kindOf(errorType: string): string {
+  if (errorType.endsWith('NO_RETRIES')) return t('error.noRetries');
+  const words = wordsOf(errorType);
+  return words.charAt(0).toUpperCase() + words.slice(1);
 }
 
 const PLACE = ['causeHashCode', 'processDefinitionId', 'elementId', 'errorType'] as const;

@@ -200,6 +200,7 @@ export type UserTask = {
   processDefinitionKey: string;
   processDefinitionId: string;
   processName: Nullable<string>;
+  tenantId: string;
   businessId: Nullable<string>;
   formKey: Nullable<string>;
   customHeaders: Record<string, string>;

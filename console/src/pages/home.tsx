@@ -2,7 +2,7 @@
 import type { ComponentChildren } from 'preact';
 import { ifAllowed, search } from '../lib/api.ts';
 import { causesOf, type Running, runningInAll } from '../lib/counts.ts';
-import { type Group, grouped } from '../lib/groups.ts';
+import { type Group, grouped, kindOf } from '../lib/groups.ts';
 import { type Key, number, t, total } from '../lib/i18n.ts';
 import { useResource } from '../lib/resource.ts';
 import { href } from '../lib/router.ts';
@@ -14,7 +14,6 @@ import { Place } from '../parts/place.tsx';
 import { ProblemBox } from '../parts/problem.tsx';
 import { State } from '../parts/state.tsx';
 import { Time } from '../parts/time.tsx';
-import { kindOf } from './incidents.tsx';
 
 const SHOWN = 6;
 /** Null: the user may not see it. */

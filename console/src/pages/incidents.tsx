@@ -1,10 +1,9 @@
 // Incidents, grouped by cause: one cure for each group.
 import { search } from '../lib/api.ts';
 import { allOf } from '../lib/batches.ts';
-import { wordsOf } from '../lib/commands.ts';
 import { causesOf } from '../lib/counts.ts';
 import { curesOf } from '../lib/cures.ts';
-import { type Group, grouped, incidentsAt, placeFilter } from '../lib/groups.ts';
+import { type Group, grouped, incidentsAt, kindOf, placeFilter } from '../lib/groups.ts';
 import { number, t } from '../lib/i18n.ts';
 import { useResource } from '../lib/resource.ts';
 import { href } from '../lib/router.ts';
@@ -33,13 +32,6 @@ async function load(abort: AbortSignal): Promise<Found> {
   };
   const [causes, newest] = await Promise.all([causesOf(PLACES, abort), search<Incident>('incidents', body, abort)]);
   return { causes, newest };
-}
-
-/** The kind of an incident in words. */
-export function kindOf(errorType: string): string {
-  if (errorType.endsWith('NO_RETRIES')) return t('error.noRetries');
-  const words = wordsOf(errorType);
-  return words.charAt(0).toUpperCase() + words.slice(1);
 }
 
 const retry = (n: number): string => allOf('retryIncidents', number(n));

@@ -2,6 +2,7 @@
 import type { View } from '../history/fold.ts';
 import { search } from '../lib/api.ts';
 import type { CompensationModel } from '../lib/compensation.ts';
+import { kindOf } from '../lib/groups.ts';
 import { t } from '../lib/i18n.ts';
 import type { Now } from '../lib/instance.ts';
 import { useResource } from '../lib/resource.ts';
@@ -15,7 +16,6 @@ import { Copy, Time } from '../parts/time.tsx';
 import { type Row, Variables } from '../parts/variables.tsx';
 import { Activations, type AdHoc, AdHocCards } from './ad_hoc.tsx';
 import { Compensation } from './compensation.tsx';
-import { kindOf } from './incidents.tsx';
 import { Retry } from './instance_actions.tsx';
 import { JobCard } from './job_card.tsx';
 import { DECIDING, ListenerWait } from './listener_wait.tsx';

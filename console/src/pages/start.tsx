@@ -86,9 +86,10 @@ function StartByForm({ definition, form, onClose }: StartProps & { form: Form })
       <FormView
         schema={form.schema}
         data={{}}
+        owner={{ processDefinitionId: definition.processDefinitionId, ...tenantOf(definition.tenantId) }}
         submit={t('start')}
         commandOf={(variables) => commandOf(definition, variables, businessId.value)}
-        onSubmit={(variables) => void submit(variables)}
+        onSubmit={submit}
       >
         <Field label={t('businessId')} value={businessId} />
       </FormView>

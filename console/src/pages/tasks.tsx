@@ -19,6 +19,7 @@ import { Held, useSuspended } from '../parts/held.tsx';
 import { JsonArea } from '../parts/json_area.tsx';
 import { ProblemBox } from '../parts/problem.tsx';
 import { State } from '../parts/state.tsx';
+import { tenantOf } from '../parts/tenant.tsx';
 import { KeyText, Time } from '../parts/time.tsx';
 import { ListenerWait } from './listener_wait.tsx';
 import { Assignment, claimOf } from './task_assignment.tsx';
@@ -38,6 +39,12 @@ function filterOf(view: string, q: string, me: string): Record<string, unknown> 
 }
 
 const useMe = (): string => whoami.value?.username ?? '';
+
+const ownerOf = ({ processDefinitionId, processInstanceKey, tenantId }: UserTask) => ({
+  processDefinitionId,
+  processInstanceKey,
+  ...tenantOf(tenantId),
+});
 
 type Opened = { task: UserTask; variables: Record<string, unknown>; form: Form | null };
 
@@ -183,6 +190,7 @@ function Task({ id, me, onDone }: { id: string; me: string; onDone: () => void }
         <FormView
           schema={data.form.schema}
           data={data.variables}
+          owner={ownerOf(task)}
           disabled={!isOpen || ofAnother || lack !== null}
           commandOf={completion}
           onSubmit={async (variables) => {

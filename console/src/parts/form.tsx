@@ -1,34 +1,40 @@
 // Forms: rendered by form-js, which is loaded with the first form.
-import { useSignal } from '@preact/signals';
+import { type Signal, useSignal } from '@preact/signals';
 import type { ComponentChildren } from 'preact';
 import { useEffect, useRef } from 'preact/hooks';
 import type { Command } from '../lib/commands.ts';
+import type { Owner } from '../lib/documents.ts';
 import { t } from '../lib/i18n.ts';
 import { CopyCommands } from './copy_commands.tsx';
 
 type FormProps = {
   schema: string;
   data: Record<string, unknown>;
+  /** Of the documents that the files in it become. */
+  owner: Owner;
   disabled?: boolean;
   submit?: string;
   commandOf: (variables: Record<string, unknown>) => Command;
-  onSubmit: (variables: Record<string, unknown>) => void;
+  onSubmit: (variables: Record<string, unknown>) => Promise<void>;
   children?: ComponentChildren;
 };
+/** `before`: the requests that store files. */
+type Entered = { data: Record<string, unknown>; before: Command[] };
 type Made = {
   submit(): void;
-  now(): Record<string, unknown>;
+  now(): Entered;
+  sending: Signal<boolean>;
   watch(changed: () => void): void;
   lock(locked: boolean): void;
   destroy(): void;
 };
 
 /** A form, and below it what it sends, `children` and the button. `disabled` may change, and what was entered stays. */
-export function FormView({ schema, data, disabled = false, submit, commandOf, onSubmit, children }: FormProps) {
+export function FormView({ schema, data, owner, disabled = false, submit, commandOf, onSubmit, children }: FormProps) {
   const host = useRef<HTMLDivElement>(null);
   const failed = useSignal<string | null>(null);
   const form = useSignal<Made | null>(null);
-  const entered = useSignal<Record<string, unknown>>({});
+  const entered = useSignal<Entered>({ data: {}, before: [] });
   const latest = useRef(onSubmit);
   latest.current = onSubmit;
   useEffect(() => {
@@ -37,7 +43,7 @@ export function FormView({ schema, data, disabled = false, submit, commandOf, on
     import('../forms/form.ts')
       .then(async ({ createForm }) => {
         if (gone) return;
-        made = await createForm(host.current!, schema, data, (variables) => latest.current(variables));
+        made = await createForm(host.current!, schema, data, owner, (variables) => latest.current(variables));
         if (gone) return made.destroy();
         const take = () => {
           entered.value = made!.now();
@@ -73,10 +79,15 @@ export function FormView({ schema, data, disabled = false, submit, commandOf, on
       {form.value && !disabled && (
         <>
           {children}
-          <CopyCommands commands={[commandOf(entered.value)]} />
+          <CopyCommands commands={[...entered.value.before, commandOf(entered.value.data)]} />
           <div class="row">
-            <button type="button" class="primary" onClick={() => form.value?.submit()}>
-              {submit ?? t('task.complete')}
+            <button
+              type="button"
+              class="primary"
+              disabled={form.value.sending.value}
+              onClick={() => form.value?.submit()}
+            >
+              {form.value.sending.value ? t('file.sendingAll') : (submit ?? t('task.complete'))}
             </button>
           </div>
         </>
