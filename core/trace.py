@@ -32,7 +32,7 @@ from vivero.core.records.instances import (
 from vivero.core.records.jobs import JobCreated
 from vivero.core.records.messages import MessagePublished, SubscriptionOpened
 from vivero.core.records.migrations import InstanceMigrated
-from vivero.core.records.modifications import InstanceModified
+from vivero.core.records.modifications import ElementRestored, InstanceModified
 from vivero.core.records.signals import SignalBroadcast
 from vivero.core.records.suspensions import (
     AWAIT_MESSAGE,
@@ -156,6 +156,7 @@ def _json(value: Any) -> str:
 _NAMES: dict[type[Event], Callable[[Trace, Any], tuple[int, str]]] = {
     InstanceCreated: lambda _, e: (e.key, e.process_id),
     ElementActivating: lambda _, e: (e.key, e.element),
+    ElementRestored: lambda _, e: (e.key, e.element),
     JobCreated: lambda trace, e: (e.key, f"{job_noun(e.listener_event)}({trace.name(e.element)})"),
     UserTaskCreated: lambda trace, e: (e.key, f"task({trace.name(e.element)})"),
     IncidentRaised: lambda trace, e: (e.key, f"incident({trace.name(e.element)})"),
@@ -186,6 +187,13 @@ def _activating(trace: Trace, event: ElementActivating) -> str:
     occurred = "" if event.occurred is None else f" occurred {_json(event.occurred)}"
     consumed = trace.places("<-", event.consumed)
     return one_line(f"{trace.name(event.key)}{index} in {trace.name(event.scope)}{consumed}{occurred}")
+
+
+def _restored(trace: Trace, event: ElementRestored) -> str:
+    index = "" if event.index < 0 else f" [{event.index}]"
+    variables = "".join(f" {name}={value}" for _, name, value in event.variables)
+    place = f"{trace.name(event.key)}{index} in {trace.name(event.scope)}"
+    return one_line(f"{place} as {trace.name(event.former)} {event.state}{variables}")
 
 
 def _completed(trace: Trace, event: ElementCompleted) -> str:
@@ -250,6 +258,7 @@ _FORMATS: dict[type[Event], Callable[[Trace, Any], str]] = {
     InstanceCreated: _created,
     InstanceModified: _modified,
     ElementActivating: _activating,
+    ElementRestored: _restored,
     ElementCompleted: _completed,
     InstanceMigrated: _migrated,
     VariableSet: _variable,

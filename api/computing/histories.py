@@ -13,6 +13,7 @@ from vivero.api.http.response import encode, iso_time
 from vivero.core.partitions.keys import PARTITION_SHIFT
 from vivero.core.records.codec import decode_command, decode_events
 from vivero.core.records.conditional_changes import ChangeIfMatch
+from vivero.core.records.modifications import InstanceModified
 from vivero.core.trace import Trace
 from vivero.storage.log.command_log import CommandEvents, HistoryRow, LoggedCommand
 
@@ -106,6 +107,8 @@ def _events(row: CommandEvents) -> list[dict[str, Any]]:
 def _fields_of(event: msgspec.Struct) -> dict[str, Any]:
     """The fields of an event by their names in the API. A field `type` is renamed, because each event has a type."""
     fields = {name: getattr(event, name) for name in event.__struct_fields__}
+    if isinstance(event, InstanceModified):
+        del fields["former"]  # an undo needs it, and other events have told it
     if "type" in fields:
         fields["subject_type"] = fields.pop("type")
     if fields.get("available_at") is not None:

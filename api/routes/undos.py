@@ -22,7 +22,7 @@ from vivero.core.records.migrations import MigrateInstance
 from vivero.core.undos.inverse import NotExact, Operation, Undo, inverse_of, operation_of
 from vivero.storage.access.tenants import Tenants
 from vivero.storage.postgres.driver import Connection
-from vivero.storage.reads.latest_changes import LatestChange, latest_change, taken_job
+from vivero.storage.reads.latest_changes import LatestChange, job_with_worker, latest_change, taken_job
 from vivero.storage.search.process_instances import PROCESS_INSTANCES
 
 NO_OPERATION = "the latest change of its instance tree is not an operation on this process instance"
@@ -117,15 +117,22 @@ async def _offer_of(request: Request, services: Services) -> Offer:
         if change is None:
             return None
         offer = _offer(change, key)
-        taken = None if offer.undo is None else await taken_job(connection, offer.undo.untaken)
-        if taken is not None:
-            return offer._replace(undo=None, reason=f"a worker has got job '{taken}'")
-        return offer
+        reason = None if offer.undo is None else await _taken(connection, offer.undo)
+        return offer if reason is None else offer._replace(undo=None, reason=reason)
 
     offer = await read_of(services, request.tenants, query)
     if offer is None:
         raise not_found(PROCESS_INSTANCES.name, key)
     return offer
+
+
+async def _taken(connection: Connection, undo: Undo) -> str | None:
+    """The reason why a job prevents the undo, if one does."""
+    if (taken := await taken_job(connection, undo.untaken)) is not None:
+        return f"a worker has got job '{taken}'"
+    if (had := await job_with_worker(connection, undo.never_taken)) is not None:
+        return f"a worker had got job '{had}', which it has terminated, and may still work"
+    return None
 
 
 def _offer(change: LatestChange, key: int) -> Offer:

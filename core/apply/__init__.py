@@ -113,7 +113,7 @@ from vivero.core.records.messages import (
     SubscriptionTriggered,
 )
 from vivero.core.records.migrations import ChannelSubscriptionMoved, InstanceMigrated
-from vivero.core.records.modifications import InstanceModified
+from vivero.core.records.modifications import ElementRestored, InstanceModified
 from vivero.core.records.signals import SignalBroadcast
 from vivero.core.records.slots import HeldCommandsSent, SlotsHeld, SlotsMoved, SlotsReleased
 from vivero.core.records.suspensions import InstanceResumed, InstanceSuspended, WorkSuspended
@@ -139,6 +139,7 @@ from vivero.core.state.state import State
 APPLY: dict[type[Event], Callable[[State, Any], Row]] = {
     InstanceCreated: elements.instance_created,
     InstanceModified: elements.instance_modified,
+    ElementRestored: elements.element_restored,
     BusinessIdAssigned: elements.business_id_assigned,
     ElementActivating: elements.element_activating,
     ElementActivated: elements.element_activated,

@@ -22,7 +22,7 @@ from vivero.core.records.instances import (
     WorkDeferred,
     WorkResumed,
 )
-from vivero.core.records.modifications import InstanceModified
+from vivero.core.records.modifications import ElementRestored, InstanceModified, LoopProgress
 from vivero.core.state.catalogue import Usage
 from vivero.core.state.instance_tree import (
     ACTIVATED,
@@ -39,7 +39,10 @@ from vivero.core.state.instance_tree import (
     ElementState,
     Instance,
     InstanceTree,
+    LoopItem,
+    LoopState,
     Part,
+    Variable,
     still_to_come,
 )
 from vivero.core.state.state import State
@@ -131,6 +134,54 @@ def element_activating(state: State, event: ElementActivating) -> Element:
     counted = event.index >= 0 and scope.loop is not None and not scope.loop.paged  # when the loop started
     state.add_size(element, ELEMENT_WEIGHT, 0 if counted else 1)
     return element
+
+
+def element_restored(state: State, event: ElementRestored) -> Element:
+    """Begin an element in the state of a former one. Conditions do not see its variables as changes."""
+    scope = state.elements[event.scope]
+    element = Element(
+        event.key,
+        event.element,
+        event.type,
+        ElementState(event.state),
+        scope.tree,
+        scope.instance,
+        scope,
+        (event.key, *scope.path),
+        state.now,
+        index=event.index,
+        label=event.name,
+        tokens=event.tokens,
+        interrupted=event.interrupted,
+        awaiting_reset=event.awaiting_reset,
+        occurred=event.occurred,
+        occurrences=event.occurrences,
+    )
+    _enter_scope(state, scope, element)
+    if event.counted and scope.loop is not None:
+        scope.loop = msgspec.structs.replace(scope.loop, terminated=scope.loop.terminated - 1)
+    state.add(element)
+    state.link(state.elements, event.key, element)
+    if event.loop is not None:
+        _restore_loop(state, element, event.loop)
+    weight = ELEMENT_WEIGHT + element.weight_of_occurrences()
+    for key, name, value in event.variables:
+        variable = Variable(key, element, name, value)
+        state.link(element.variables, name, variable)
+        state.add(variable)
+        state.written += len(value)
+        weight += variable.weight()
+    state.add_size(element, weight, 1 + still_to_come(element))
+    return element
+
+
+def _restore_loop(state: State, body: Element, progress: LoopProgress) -> None:
+    next, completed, terminated, collected, items = msgspec.structs.astuple(progress)
+    body.loop = LoopState(len(items), next, completed, terminated, collected=collected)
+    body.items = [LoopItem(index, body, item, result) for index, (item, result) in enumerate(items)]
+    for item in body.items:
+        state.add(item)
+        state.written += len(item.item) + len(item.result or "")
 
 
 def element_activated(state: State, event: ElementActivated) -> Element:

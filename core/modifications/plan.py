@@ -10,6 +10,8 @@ from typing import NamedTuple
 
 from vivero.core.bpmn.model import Node, NodeId
 from vivero.core.modifications import problems as texts
+from vivero.core.modifications import restoring
+from vivero.core.modifications.former import Lost, former_of
 from vivero.core.modifications.problems import SUPPORTED, Impossible, Problems
 from vivero.core.modifications.scopes import Level, Scopes, levels_around
 from vivero.core.modifications.sources import Sources, ends_with, find_sources
@@ -21,6 +23,7 @@ from vivero.core.records.modifications import (
     InstanceModified,
     ModifyInstance,
     MoveInstruction,
+    Restoring,
     VariableInstruction,
 )
 from vivero.core.shared import row_limits
@@ -72,11 +75,17 @@ def effects_of(command: ModifyInstance, instance: Instance, view: View) -> Effec
         if scopes.planned > MAX_PLANNED:
             found.add(texts.TOO_MANY_NEW.format(MAX_PLANNED))
             break
-    ending = ends_with(sources.terminated, scopes.used.keys(), instance)
+    ending = dict(sources.terminated)
+    if command.is_undo:
+        restoring.check_scopes(command.restore, instance, view)
+    else:
+        ending = ends_with(ending, scopes.used.keys(), instance)
     _check_ending(ending, sources, instance, found, view)
     found.check()
-    yield InstanceModified(instance.key, tuple(one.element_id for one in activations), tuple(sources.terminated))
+    begin = (*(one.element_id for one in activations), *(one.element for one in restoring.outermost(command.restore)))
+    yield InstanceModified(instance.key, begin, tuple(sources.terminated), *_former(ending))
     yield from scopes.effects
+    yield from restoring.effects_of(command.restore, instance, view)
     yield from scopes.later()
     yield from _terminations(ending)
 
@@ -228,6 +237,14 @@ def _check_ending(
 
 
 # ---- elements that end
+
+
+def _former(ending: Mapping[int, Element]) -> tuple[tuple[Restoring, ...], str | None]:
+    """The events that would restore what ends, or the reason why none can."""
+    try:
+        return former_of(ending), None
+    except Lost as reason:
+        return (), str(reason)
 
 
 def _terminations(ending: Mapping[int, Element]) -> Iterator[Effect]:

@@ -1,12 +1,13 @@
 """The inverse of an operation, from its events. It is exact: what is alive is as before, under the same keys.
 
-It refuses if there is something that it cannot restore: jobs, timers and subscriptions that are closed, variables,
-elements that have ended. Everything that an operation began ends as terminated, and stays in the history.
+What a modification terminated begins again under new keys, with the waits, variables and due dates that it had. All
+else has the keys of before. It refuses if there is something that it cannot restore. Everything that an operation
+began ends as terminated, and stays in the history.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence, Set
 from enum import StrEnum
 from typing import NamedTuple
 
@@ -15,16 +16,27 @@ from vivero.core.records.base import Command, Event
 from vivero.core.records.instances import (
     ElementActivated,
     ElementActivating,
+    ElementTerminated,
+    ElementTerminating,
     IncidentRaised,
+    IncidentResolved,
     VariableSet,
+    WorkDeferred,
+    WorkResumed,
 )
-from vivero.core.records.jobs import JobCreated
-from vivero.core.records.messages import SubscriptionOpened
+from vivero.core.records.jobs import JobCanceled, JobCreated, JobErrorThrown, JobFailed
+from vivero.core.records.messages import SubscriptionClosed, SubscriptionOpened
 from vivero.core.records.migrations import InstanceMigrated, MigrateInstance
-from vivero.core.records.modifications import InstanceModified, ModifyInstance, TerminateInstruction
+from vivero.core.records.modifications import (
+    ElementRestored,
+    InstanceModified,
+    ModifyInstance,
+    Restoring,
+    TerminateInstruction,
+)
 from vivero.core.records.suspensions import InstanceResumed, InstanceSuspended, ResumeInstance, SuspendInstance
-from vivero.core.records.timers import TimerScheduled
-from vivero.core.records.user_tasks import UserTaskCreated
+from vivero.core.records.timers import TimerCanceled, TimerFailed, TimerScheduled
+from vivero.core.records.user_tasks import UserTaskCreated, UserTaskEnded
 
 
 class Operation(StrEnum):
@@ -37,10 +49,12 @@ class Operation(StrEnum):
 
 
 class Undo(NamedTuple):
-    """The command that takes the operation back. `untaken`: jobs that no worker may have got meanwhile."""
+    """The command that takes the operation back. `untaken`: jobs that no worker may have got meanwhile. `never_taken`:
+    ended jobs that no worker may have had when they ended."""
 
     command: Command
     untaken: tuple[int, ...] = ()
+    never_taken: tuple[int, ...] = ()
 
 
 class Surroundings(NamedTuple):
@@ -137,28 +151,69 @@ def _of_migration(events: Sequence[Event], key: int, around: Surroundings) -> Un
 def _of_modification(events: Sequence[Event], key: int, around: Surroundings) -> Undo:
     first, *others = events
     assert isinstance(first, InstanceModified), "the first event names the operation"
-    if first.terminated:
-        raise NotExact("it has terminated elements, whose jobs and waits are closed")
-    begun = {event.key: event for event in others if isinstance(event, ElementActivating)}
-    if not begun:
+    if first.lost is not None:
+        raise NotExact(first.lost)
+    if first.terminated and not first.former:
+        raise NotExact("an older version of Vivero has done it, which did not record what it has terminated")
+    begun = {event.key: event for event in others if isinstance(event, ElementActivating | ElementRestored)}
+    former = {event.key for event in first.former}
+    if not begun and not former:
         raise NotExact("it has begun nothing")
     for event in others:
+        if isinstance(event, WorkDeferred | WorkResumed) or _is_end_of(former, event):
+            continue  # what the deferred work does has events of its own
         if type(event) not in _BEGINS:
             raise NotExact(_more(event))
-        if isinstance(event, VariableSet) and event.scope not in begun:
-            raise NotExact(f"it has set the variable '{event.name}'")
-        if isinstance(event, ElementActivating) and event.type == INNER_TYPE:
-            raise NotExact("it has begun activities of an ad-hoc sub-process")
+        _check_begin(event, begun)
+    elements = {event.key for event in first.former if isinstance(event, ElementRestored)}
+    if elements != {event.key for event in others if isinstance(event, ElementTerminated)}:
+        raise NotExact("the elements that it has terminated have not ended yet")
     outermost = [one for one in begun.values() if one.scope not in begun]
     jobs = tuple(event.key for event in others if isinstance(event, JobCreated))
-    return Undo(ModifyInstance(key, (), tuple(TerminateInstruction(key=one.key) for one in outermost)), jobs)
+    ending = tuple(TerminateInstruction(key=one.key) for one in outermost)
+    return Undo(ModifyInstance(key, (), ending, is_undo=True, restore=first.former), jobs, _open_jobs(first.former))
 
 
+def _check_begin(event: Event, begun: Mapping[int, ElementActivating | ElementRestored]) -> None:
+    """Raises NotExact for an event that is about another element than one that has begun by the modification."""
+    if isinstance(event, VariableSet) and event.scope not in begun:
+        raise NotExact(f"it has set the variable '{event.name}'")
+    if isinstance(event, ElementActivating | ElementRestored):
+        if event.type == INNER_TYPE:
+            raise NotExact("it has begun activities of an ad-hoc sub-process")
+        if event.index >= 0 and event.scope not in begun:
+            raise NotExact("a loop has gone on")
+        if isinstance(event, ElementActivating) and event.consumed:
+            raise NotExact("a token has gone on")
+    element = getattr(event, "element", None)
+    if isinstance(element, int) and element not in begun:
+        raise NotExact(_more(event))
+
+
+def _is_end_of(former: Set[int], event: Event) -> bool:
+    """Whether something ends that the undo restores."""
+    if isinstance(event, UserTaskEnded) and event.state != "CANCELED":
+        return False
+    return isinstance(event, _ENDS) and event.key in former
+
+
+def _open_jobs(former: Sequence[Restoring]) -> tuple[int, ...]:
+    """The jobs that a worker may have had when they ended: all but those that waited for an incident."""
+    closed = {event.key for event in former if isinstance(event, JobFailed) and event.retries <= 0}
+    closed |= {event.key for event in former if isinstance(event, JobErrorThrown)}
+    return tuple(event.key for event in former if isinstance(event, JobCreated) and event.key not in closed)
+
+
+_ENDS = (
+    *(ElementTerminating, ElementTerminated, JobCanceled, UserTaskEnded, TimerCanceled, SubscriptionClosed),
+    IncidentResolved,
+)
+"""Events of elements that a modification terminates."""
 _BEGINS = (
     *(ElementActivating, ElementActivated, JobCreated, UserTaskCreated, TimerScheduled, SubscriptionOpened),
-    *(IncidentRaised, VariableSet),
+    *(IncidentRaised, VariableSet, ElementRestored, JobFailed, JobErrorThrown, TimerFailed),
 )
-"""Events of elements that have begun, and wait."""
+"""Events of elements that have begun, and wait. The last ones are those of elements that an undo has restored."""
 
 
 def _more(event: Event) -> str:

@@ -65,3 +65,9 @@ async def taken_job(connection: Connection, jobs: Sequence[int]) -> int | None:
     """The first of these jobs that a worker has, or has had."""
     rows = (await connection.execute(_sql["taken"], (list(jobs),))).rows if jobs else []
     return rows[0][0] if rows else None
+
+
+async def job_with_worker(connection: Connection, jobs: Sequence[int]) -> int | None:
+    """The first of these ended jobs that a worker had got."""
+    rows = (await connection.execute(_sql["had_worker"], (list(jobs),))).rows if jobs else []
+    return rows[0][0] if rows else None

@@ -32,3 +32,8 @@ SELECT job_key FROM jobs WHERE process_instance_key = $1 AND ended_at IS NULL OR
 -- name: taken
 -- The first of these jobs that a worker has, or has had: a lease stays visible after its end.
 SELECT job_key FROM jobs WHERE job_key = ANY ($1::bigint[]) AND lease_token IS NOT NULL ORDER BY job_key LIMIT 1;
+
+-- name: had_worker
+-- The end of a job clears its lease, and keeps the worker. A failure does so, too. A release of a lease that did not arrive
+-- clears both.
+SELECT job_key FROM jobs WHERE job_key = ANY ($1::bigint[]) AND worker IS NOT NULL ORDER BY job_key LIMIT 1;

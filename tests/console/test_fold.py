@@ -23,6 +23,7 @@ from tests.core.engine import Engine
 from tests.core.randomised import random_model_checks, runs
 from tests.core.randomised.pairs import is_cut
 from tests.core.randomised.test_migrations import there_first
+from tests.core.undos import test_random_undos
 from vivero.api.computing.histories import items_of
 from vivero.core.execution.step import StepLimits
 from vivero.core.records.codec import encode_events
@@ -138,10 +139,18 @@ def migrated(seed):
     yield from looks.logs(engine)
 
 
+def undone(seed):
+    """A run with modifications that are taken back."""
+    looks = Looks(Random(f"{seed}/looks"))
+    engine = test_random_undos.play(seed, StepLimits(), True, Counter(), looks.look)
+    looks.look(engine, always=True)
+    return looks.logs(engine)
+
+
 def logs_of(seeds):
-    """(seed, kind) and a log, for three runs of each seed."""
+    """(seed, kind) and a log, for four runs of each seed."""
     for seed in seeds:
-        for kind in (unstructured, structured, migrated):
+        for kind in (unstructured, structured, migrated, undone):
             for log in kind(seed):
                 yield (seed, kind.__name__), log
 

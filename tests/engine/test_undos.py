@@ -3,15 +3,26 @@
 import pytest
 import trio
 
-from tests.core.modification_models import FORKED, command
+from tests.core.event_models import boundary, model
+from tests.core.events.test_timers import timer
+from tests.core.message_models import message, receive
+from tests.core.models import end, start, sub, task
+from tests.core.modification_models import FORKED, command, move
+from tests.core.undos.shapes import shape_of
 from tests.engine.whole_engine import WholeEngine
 from vivero.core.commands.conditional_change import conditional
 from vivero.core.records.effects import RejectionCode
 from vivero.core.records.instances import SetVariables
+from vivero.core.records.jobs import CompleteJob
+from vivero.core.records.messages import PublishMessage
 from vivero.core.records.migrations import MigrateInstance
 from vivero.core.records.suspensions import SuspendInstance
+from vivero.core.snapshots.codec import encode
 from vivero.core.undos.inverse import inverse_of, operation_of
-from vivero.storage.reads.latest_changes import latest_change, taken_job
+from vivero.storage.reads.latest_changes import job_with_worker, latest_change, taken_job
+from vivero.storage.state.snapshots import ONE_MOMENT, read_live_tree
+from vivero.storage.work import activation
+from vivero.storage.work.activation import ActivationRequest
 
 
 @pytest.fixture
@@ -57,6 +68,67 @@ async def test_each_operation_is_taken_back(engine):
         assert await taken_job(engine.connection, undo.untaken) is None
         assert (await engine.run(again)).rejection is None
         assert await seen(engine) == before
+
+
+async def shape(engine, key):
+    """The live rows of the tables, without keys."""
+    async with engine.connection.transaction(ONE_MOMENT):
+        tree = await read_live_tree(engine.connection, key)
+        assert tree is not None
+        return shape_of(encode(await tree.snapshot()))
+
+
+MOVABLE = model(
+    *(start(), sub("s", start("i"), task("a"), "i > a"), boundary("late", "s", timer("timeDuration", "PT1H"))),
+    *(receive("wait"), end(), task("b"), "start > s > wait > end", "late > b"),
+    beside=(message("paid"),),
+)
+
+
+async def test_what_a_modification_terminated_begins_again_in_the_tables(engine):
+    await engine.deploy(MOVABLE)
+    await engine.create("p", k="1")
+    [[key]] = await engine.rows("SELECT process_instance_key FROM process_instances")
+    [[due]] = await engine.rows("SELECT due_at_ms FROM timers WHERE ended_at IS NULL")
+    before = await shape(engine, key)
+    for change in (command(key, move("s", "b")), command(key, move("a", "wait"))):
+        assert (await engine.run(change)).rejection is None
+        moved = await shape(engine, key)
+        assert await job_with_worker(engine.connection, (await offered(engine, key))[1].never_taken) is None
+        for expected in (before, moved, before):  # the undo, the undo of the undo, and the undo of that
+            _, _, again = await offered(engine, key)
+            assert (await engine.run(again)).rejection is None
+            assert await shape(engine, key) == expected
+    assert await engine.rows("SELECT due_at_ms FROM timers WHERE ended_at IS NULL") == [(due,)]
+    counts = "SELECT sum(active)::int, sum(canceled)::int FROM counted_elements WHERE element_id = 'a'"
+    assert await engine.rows(counts) == [(1, 4)]
+    [[job]] = await engine.rows("SELECT job_key FROM jobs WHERE type = 'a' AND ended_at IS NULL")
+    assert (await engine.run(CompleteJob(job))).rejection is None
+    assert (await engine.run(PublishMessage("paid", "1", 0, None, {}))).rejection is None
+    await engine.until_value("COMPLETED", "SELECT state FROM process_instances")
+
+
+async def test_a_terminated_job_that_a_worker_had_is_not_restored(engine):
+    await engine.deploy(FORKED)
+    await engine.create("p")
+    [[key]] = await engine.rows("SELECT process_instance_key FROM process_instances")
+    request = ActivationRequest("a", "<default>", 1, 60_000, "w")
+    (leased,) = (await activation.activate(engine.connection, request)).leases
+    assert (await engine.run(command(key, move("a", "c")))).rejection is None
+    _, undo, _ = await offered(engine, key)
+    assert await job_with_worker(engine.connection, undo.never_taken) == leased.job_key
+
+
+async def test_of_two_undos_at_once_one_restores(engine):
+    await engine.deploy(FORKED)
+    await engine.create("p")
+    [[key]] = await engine.rows("SELECT process_instance_key FROM process_instances")
+    assert (await engine.run(command(key, move("a", "c")))).rejection is None
+    _, _, again = await offered(engine, key)
+    one, other = await engine.run_together(again, again)
+    assert one.rejection is None
+    assert other.rejection.code is RejectionCode.PRECONDITION_FAILED
+    assert await engine.rows("SELECT count(*)::int FROM jobs WHERE type = 'a' AND ended_at IS NULL") == [(1,)]
 
 
 async def test_a_lease_between_the_offer_and_the_undo_refuses(engine):

@@ -130,6 +130,14 @@ const APPLY: Record<string, (draft: Draft, event: LogEvent) => void> = {
       open: 0,
     });
   },
+  ElementRestored(draft, event) {
+    APPLY.ElementActivating?.(draft, event);
+    const scope = text(event.key);
+    for (const [, name, value] of event.variables as [string, string, string][])
+      setVariable(draft, { ...event, scope, name }, value);
+    const results = (event.loop as unknown[][] | null)?.[4]?.map((item) => (item as string[])[1] ?? 'null');
+    if (results) draft.results.set(scope, results);
+  },
   ElementCompleted(draft, event) {
     const key = text(event.key);
     if (draft.elements.get(key)?.instance === draft.instance)
@@ -262,6 +270,7 @@ const SHOWN = new Set([
   'Command',
   'InstanceCreated',
   'ElementActivating',
+  'ElementRestored',
   'ElementCompleted',
   'ElementTerminated',
   'VariableSet',

@@ -39,6 +39,7 @@ const LOOKS: Record<string, Look> = {
   InstanceSuspended: { icon: 'Ⅱ', word: 'event.suspended', tone: '' },
   InstanceResumed: { icon: '▸', word: 'event.resumed', tone: 'ok' },
   InstanceModified: { icon: '✎', word: 'event.modified', tone: '' },
+  ElementRestored: { icon: '↶', word: 'event.restored', tone: '' },
   InstanceMigrated: { icon: '⇒', word: 'event.migrated', tone: '' },
   CompensationEnded: { icon: '↶', word: 'event.compensated', tone: 'ok' },
 };
@@ -56,7 +57,7 @@ const cut = (value: string): string => (value.length > 160 ? `${value.slice(0, 1
 /** The element that an event is about, by its id; null if it is about none. */
 export function elementOf({ event, place }: Shown, view: View): string | null {
   if (place) return view.elements.get(place)?.id ?? null;
-  if (event.type === 'ElementActivating') return text(event.element);
+  if (event.type === 'ElementActivating' || event.type === 'ElementRestored') return text(event.element);
   if (event.type === 'EventTriggered' || event.type === 'ComplexGatewayReset') return text(event.target);
   for (const field of ['element', 'key', 'scope']) {
     const found = view.elements.get(text(event[field]));

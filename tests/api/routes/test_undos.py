@@ -11,8 +11,17 @@ from vivero.api.callers.permissions import ALL_RIGHTS, rights
 from vivero.core.commands.conditional_change import change_of
 from vivero.core.records.conditional_changes import ChangeIfMatch
 from vivero.core.records.effects import Rejection, RejectionCode
-from vivero.core.records.instances import ElementCompleted, VariableSet
+from vivero.core.records.instances import (
+    ElementActivated,
+    ElementActivating,
+    ElementCompleted,
+    ElementTerminated,
+    ElementTerminating,
+    VariableSet,
+)
+from vivero.core.records.jobs import JobCanceled, JobCreated
 from vivero.core.records.migrations import InstanceMigrated, MigrateInstance
+from vivero.core.records.modifications import ElementRestored, InstanceModified, ModifyInstance, TerminateInstruction
 from vivero.core.records.suspensions import InstanceResumed, InstanceSuspended, ResumeInstance, SuspendInstance
 from vivero.storage.access.identities import Grant
 
@@ -56,6 +65,42 @@ async def test_a_migration_goes_back_unless_a_worker_has_got_a_job(happened, row
     answer = await reader("POST", PATH)
     assert (answer.status, answer.problem["title"]) == (409, "INVALID_STATE")
     assert answer.problem["detail"].endswith(f"but a worker has got job '{KEY + 3}'")
+
+
+async def test_a_move_is_taken_back_unless_a_worker_had_the_job(happened, rows, reader, engine):
+    former = (
+        ElementRestored(KEY + 1, KEY + 1, KEY, "a", "SERVICE_TASK", "ACTIVATED"),
+        JobCreated(KEY + 2, KEY + 1, "a", 3, 0, {}),
+    )
+    happened(
+        1,
+        InstanceModified(KEY, ("b",), (KEY + 1,), former),
+        ElementActivating(KEY + 3, KEY, "b", "SERVICE_TASK"),
+        ElementTerminating(KEY + 1),
+        JobCanceled(KEY + 2),
+        ElementTerminated(KEY + 1),
+        ElementActivated(KEY + 3),
+        JobCreated(KEY + 4, KEY + 3, "b", 3, 0, {}),
+    )
+    rows.job(key=KEY + 2, state="CANCELED")
+    assert (await reader("GET", PATH)).json["offered"] is True
+    assert (await reader("POST", PATH)).status == 204
+    assert change_of(engine.command) == ModifyInstance(
+        KEY, (), (TerminateInstruction(KEY + 3),), is_undo=True, restore=former
+    )
+    assert engine.command.untaken == (KEY + 4,)
+    rows.execute("UPDATE jobs SET worker = ''")
+    answer = await reader("POST", PATH)
+    assert answer.status == 409
+    assert answer.problem["detail"].endswith(
+        f"but a worker had got job '{KEY + 2}', which it has terminated, and may still work"
+    )
+
+
+async def test_a_modification_that_lost_something_has_no_undo(happened, reader):
+    happened(1, InstanceModified(KEY, (), (KEY + 1,), (), "it has terminated a throwing event"))
+    answer = await reader("GET", PATH)
+    assert (answer.json["offered"], answer.json["reason"]) == (False, "it has terminated a throwing event")
 
 
 @pytest.mark.parametrize(

@@ -68,7 +68,7 @@ def play(random, size, limits, steps=20, keeps_rows=True, meanwhile=lambda engin
             if not engine.state.elements:
                 break
             engine.memory.now += 10
-            run.command(_next(random, engine))
+            run.command(next_command(random, engine))
             meanwhile(engine)
         if random.random() < RESUMED:
             run.resume()
@@ -171,7 +171,7 @@ def play_many(seeds, limits, replayed=1, between=lambda random: lambda engine: (
     return spinning, faults
 
 
-def _next(random, engine):
+def next_command(random, engine):
     """The possible actions of a client, a worker or the clock."""
     state, variables = engine.state, raw({f"v{random.randrange(3)}": random.randrange(2), "o": random.randrange(5)})
     commands: list[Any] = [SetVariables(random.choice(list(state.trees)), variables)]

@@ -24,7 +24,7 @@ OF_TREES = {
         "WorkDeferred",
         "WorkResumed",
     ),
-    *("AdHocActivationsAdded", "AdHocOutputAdded", "InstanceModified"),
+    *("AdHocActivationsAdded", "AdHocOutputAdded", "InstanceModified", "ElementRestored"),
     *("VariableSet", "IncidentRaised", "JobCreated", "JobFailed", "JobErrorThrown"),
     *(
         "CompensationRegistered",

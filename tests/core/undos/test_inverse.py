@@ -4,38 +4,27 @@ from collections import Counter
 
 import pytest
 
-from tests.core.dry_runs.trials import text_of
-from tests.core.engine import Engine, rebuilt
+from tests.core.engine import Engine, raw, rebuilt
 from tests.core.event_models import boundary, call, model
 from tests.core.events.test_timers import timer
 from tests.core.migration_models import Migrating
 from tests.core.models import end, process, start, sub, task
-from tests.core.modification_models import FORKED, NESTED, command, move
+from tests.core.modification_models import FORKED, NESTED, activate, command, move
 from tests.core.randomised.runs import left_off
 from tests.core.randomised.test_migrations import ids_of
+from tests.core.undos.shapes import alive, around, events_from, revision, shape
 from tests.rounds import drawn
 from vivero.core.commands.conditional_change import conditional
+from vivero.core.modifications import former
 from vivero.core.records.effects import RejectionCode
 from vivero.core.records.instances import SetVariables
+from vivero.core.records.jobs import JobCreated
 from vivero.core.records.migrations import MigrateInstance
 from vivero.core.records.suspensions import ResumeInstance, SuspendInstance
-from vivero.core.snapshots.codec import decode
 from vivero.core.state.instance_tree import Instance
-from vivero.core.undos.inverse import NotExact, Surroundings, inverse_of, operation_of
+from vivero.core.undos.inverse import NotExact, inverse_of, operation_of
 
 COUNT = 60
-
-
-def around(engine, key, before):
-    """The surroundings, as the database would show them. `before`: the number of positions before the operation."""
-    live = [one for one in engine.state.elements.values() if isinstance(one, Instance)]
-    earlier = [event for one in engine.memory.log[:before] for handled in one.handled for event in handled.events]
-    return Surroundings(
-        frozenset(one.key for one in live),
-        frozenset(one.key for one in live if one.suspended_at is not None),
-        tuple(job.key for job in engine.state.jobs.values() if job.element.instance.key == key),
-        earlier,
-    )
 
 
 def events_of(engine, change):
@@ -46,12 +35,6 @@ def events_of(engine, change):
     return events_from(engine, before), before
 
 
-def events_from(engine, position):
-    """The events of trees since the log had so many positions."""
-    rows = [row for one in engine.memory.log[position:] for row in one.handled if row.root is not None]
-    return [event for row in rows for event in row.events]
-
-
 def undo(engine, change):
     """Do an operation, and take it back."""
     events, before = events_of(engine, change)
@@ -60,19 +43,6 @@ def undo(engine, change):
     handled = engine.run(conditional(found.command, change.key, (revision(engine, change.key),), found.untaken))
     assert handled.rejection is None, handled.rejection
     return operation
-
-
-def revision(engine, key):
-    return engine.state.elements[key].tree.revision
-
-
-def alive(engine, key):
-    """The tree without its version, the times of changes and the next key."""
-    document = decode(text_of(engine, key))
-    fields = {name: getattr(document, name) for name in document.__struct_fields__}
-    jobs = [(job.key, job.type, job.state, job.element_key, job.retries) for job in fields.pop("jobs")]
-    subscriptions = [(one.key, one.element_key, one.element_id) for one in fields.pop("subscriptions")]
-    return {**fields, "version": 0, "at": 0, "next_key": "", "jobs": jobs, "subscriptions": subscriptions}
 
 
 @pytest.fixture
@@ -97,6 +67,94 @@ def test_an_operation_is_taken_back(engine, change, operation):
     assert undo(engine, change(engine.key)) == operation
     assert alive(engine, engine.key) == before
     rebuilt(engine)
+
+
+@pytest.mark.parametrize("instructions", [("-a",), (move("a", "c"),), (move("a", "c"), move("b", "c")), ("-a", "c")])
+def test_terminated_tasks_begin_again_under_new_keys(engine, instructions):
+    before, former = shape(engine, engine.key), engine.job("a")
+    assert undo(engine, command(engine.key, *instructions)) == "MODIFY"
+    assert shape(engine, engine.key) == before
+    job = engine.job("a")
+    assert (job.key != former.key, job.element.key != former.element.key) == (True, True)
+    assert former.element.state == "TERMINATED"
+    rebuilt(engine)
+    engine.complete("a")
+    engine.complete("b")
+    engine.complete("c")
+    assert not engine.elements
+
+
+def test_a_scope_begins_again_with_what_was_in_it():
+    engine = Engine()
+    engine.deploy(NESTED)
+    key = engine.start()
+    engine.complete("before")
+    before = shape(engine, key)
+    undo(engine, command(key, move("outer", "after")))
+    assert shape(engine, key) == before
+    undo(engine, command(key, move("deep", "after")))
+    assert shape(engine, key) == before
+    rebuilt(engine)
+    for id in ("deep", "deeper", "beside", "after"):
+        engine.complete(id)
+    assert not engine.elements
+
+
+def test_timers_keep_their_due_dates_and_incidents_their_stage():
+    engine = Engine()
+    late = boundary("late", "a", timer("timeDuration", "PT1H"))
+    engine.deploy(model(start(), task("a"), late, end(), task("b"), "start > a > end", "late > b"))
+    key = engine.start()
+    due = [one.due_at for one in engine.state.timers.values()]
+    engine.fail("a", message="no money")
+    before = shape(engine, key)
+    engine.memory.now += 60_000
+    undo(engine, command(key, move("a", "b")))
+    assert shape(engine, key) == before
+    assert [one.due_at for one in engine.state.timers.values()] == due
+    (incident,) = engine.state.incidents.values()
+    assert incident.job == engine.job("a").key
+    engine.update("a", retries=1)
+    engine.resolve()
+    engine.complete("a")
+    assert not engine.elements
+
+
+def test_an_undo_is_undone(engine):
+    change = command(engine.key, move("a", "c"))
+    engine.accepted(change)
+    moved, length = shape(engine, engine.key), len(engine.memory.log)
+    undo_latest(engine, length - 1)
+    undo_latest(engine, length)
+    assert shape(engine, engine.key) == moved
+    rebuilt(engine)
+
+
+def undo_latest(engine, length):
+    events = events_from(engine, length)
+    found = inverse_of("MODIFY", events, engine.key, around(engine, engine.key, length))
+    engine.accepted(conditional(found.command, engine.key, (revision(engine, engine.key),), found.untaken))
+
+
+def test_a_job_that_waits_for_its_incident_has_no_worker(engine):
+    """All other jobs may have had one, which only the database knows."""
+    engine.fail("a")
+    events, before = events_of(engine, command(engine.key, "-a", "-b", "c"))
+    found = inverse_of("MODIFY", events, engine.key, around(engine, engine.key, before))
+    restored = getattr(found.command, "restore", ())
+    created = {event.type: event.key for event in restored if isinstance(event, JobCreated)}
+    assert found.never_taken == (created["b"],)
+
+
+def test_more_elements_than_an_event_can_have_are_not_restored(engine, monkeypatch):
+    monkeypatch.setattr(former, "MOST_RESTORED", 1)
+    assert not_exact(engine, command(engine.key, "-a", "-b", "c")) == "it has terminated more than 1 elements"
+
+
+def test_more_characters_than_an_event_can_have_are_not_restored(engine, monkeypatch):
+    monkeypatch.setattr(former, "MOST_RESTORED_CHARACTERS", 10)
+    engine.accepted(SetVariables(engine.job("a").element.key, raw({"v": "x" * 10}), local=True))
+    assert "more than 10 characters" in not_exact(engine, command(engine.key, "-a"))
 
 
 def test_scopes_that_the_modification_made_end_with_what_is_in_them():
@@ -139,9 +197,8 @@ def not_exact(engine, change):
 @pytest.mark.parametrize(
     ("instructions", "reason"),
     [
-        (("-a",), "it has terminated elements"),
-        ((move("a", "c"),), "it has terminated elements"),
         (("f",), "more than can be taken back: ElementCompleting"),
+        ((activate("c", scope="", v=1), "-a"), "it has set the variable 'v'"),
         ((), "it has begun nothing"),
     ],
 )
