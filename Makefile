@@ -9,7 +9,7 @@ ARGS   ?=
 WORKERS ?= 3
 # Compiled modules are kept: without them, each start of a program and each process of tests compiles all of them again.
 unexport PYTHONDONTWRITEBYTECODE
-PYTEST  = $(BIN)/python -m pytest -n $(WORKERS) --dist loadfile --no-loadscope-reorder
+PYTEST  = $(BIN)/python -m pytest -p no:xdist $(if $(filter-out 0,$(WORKERS)),--forks $(WORKERS))
 
 .DEFAULT_GOAL := help
 .PHONY: help install console deploy-tools sbom demo up test test-long check map tables schema statements format bench chaos mutants lock clean

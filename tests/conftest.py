@@ -23,9 +23,8 @@ import signal
 import tempfile
 import time
 from collections.abc import Callable, Iterator, MutableMapping
-from contextlib import AbstractContextManager, suppress
+from contextlib import AbstractContextManager
 from functools import partial
-from importlib import import_module
 from pathlib import Path
 from random import SystemRandom
 from typing import Any
@@ -37,6 +36,7 @@ import structlog
 import trio
 from psycopg import sql
 
+from tests import forks
 from tests.databases import Databases
 from tests.replicas import Replica
 from tests.turns import changed_lately, in_turn
@@ -59,6 +59,7 @@ _SEED = int(os.environ.get("VIVERO_SEED") or SystemRandom().randrange(2**31))
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--second-try", action="store_true", help="run tests that fail again, but those of pure functions")
+    parser.addoption("--forks", type=int, metavar="COUNT", help="run whole files in so many forks (tests/forks.py)")
     parser.addoption(
         "--at-most", type=float, metavar="MINUTES", help="begin no test later than that; those are skipped"
     )
@@ -67,17 +68,6 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 def pytest_collection(session: pytest.Session) -> None:
     """Collected tests are never garbage: a search for garbage takes seconds of CPU in every process."""
     gc.disable()
-    worker = getattr(session.config, "workerinput", None)
-    if worker is not None and session.config.args == session.config.getini("testpaths"):
-        _import_share(int(worker["workerid"].removeprefix("gw")), worker["workercount"])
-
-
-def _import_share(number: int, count: int) -> None:
-    """Each process begins with other modules of tests, so that it finds most of them compiled by the others."""
-    root = Path(__file__).parents[1]
-    for path in sorted((root / "tests").rglob("test_*.py"))[number::count]:
-        with suppress(Exception, pytest.skip.Exception):  # the collection says what is wrong
-            import_module(".".join(path.relative_to(root).with_suffix("").parts))
 
 
 def pytest_collection_finish(session: pytest.Session) -> None:
@@ -113,6 +103,14 @@ def _spread(files: list[list[pytest.Item]]) -> list[list[pytest.Item]]:
     places = [(PROGRAMS_UNTIL * number / len(programs), 0, number) for number in range(len(programs))]
     places += [(number / len(others), 1, number) for number in range(len(others))]
     return [*longest, *((programs, others)[kind][number] for _, kind, number in sorted(places))]
+
+
+def pytest_runtestloop(session: pytest.Session) -> bool | None:
+    """In forks, if they are wanted, there are tests, and all of these could be collected."""
+    count, config = session.config.getoption("--forks"), session.config
+    if count is None or config.option.collectonly or session.testsfailed or not session.items:
+        return None
+    return forks.run(session, count)
 
 
 def pytest_runtest_setup(item: pytest.Item) -> None:

@@ -8,23 +8,20 @@ import signal
 import socket
 import subprocess
 import sys
+from functools import cache
 from pathlib import Path
 
 import psutil
 
+from tests import forks
 from tests.eventually import eventually
 from tests.process import preloaded
 from tests.process.http_client import Caller, Unanswered
 
 REPOSITORY = Path(__file__).resolve().parents[2]
 READY_S = 40.0
-_PROCESS = int(os.environ.get("PYTEST_XDIST_WORKER", "gw0").removeprefix("gw"))
-PORTS = range(20_000 + _PROCESS % 6 * 2_000, 22_000 + _PROCESS % 6 * 2_000)
-"""Each process of a test run has ports of its own. They are below those that systems give to clients: a client that
-tries one of those again and again while nobody listens may end up connected to itself, and the program cannot have its
-port back."""
-_TURNS = itertools.cycle(random.sample(PORTS, len(PORTS)))
-"""Ports in a random order: whoever asks later gets another one than somebody who does not listen yet."""
+_PORTS_OF_EACH = 2_000
+_FIRST_PORT, _PROCESSES = 20_000, 6
 
 
 COMPUTE = "vivero.engine.compute"
@@ -38,9 +35,21 @@ def _command(process):
         return []
 
 
+@cache
+def _turns():
+    """Ports in a random order: whoever asks later gets another one than somebody who does not listen yet.
+
+    Each process of a test run has ports of its own. They are below those that systems give to clients: a client that
+    tries one of those again and again while nobody listens may end up connected to itself, and the program cannot have
+    its port back.
+    """
+    first = _FIRST_PORT + forks.number() % _PROCESSES * _PORTS_OF_EACH
+    return itertools.cycle(random.sample(range(first, first + _PORTS_OF_EACH), _PORTS_OF_EACH))
+
+
 def free_port():
     """A port that nobody has and that no client will be given."""
-    for port in itertools.islice(_TURNS, 200):
+    for port in itertools.islice(_turns(), 200):
         with socket.socket() as attempt:
             attempt.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
             try:
