@@ -66,14 +66,17 @@ def evaluate(
     variables: Mapping[str, Any],
     now_ms: int | None = None,
     steps: int | None = None,
+    *,
+    is_json: bool = False,
 ) -> DecisionEvaluation:
     """Evaluate a decision. Never raises for what a model does.
 
     `now_ms`: epoch milliseconds, for `now()` and `today()`. `steps`: the budget, instead of that of the decisions.
+    `is_json`: the variables were JSON, so that their texts may be dates, times and durations (docs/decisions.md).
     """
     limits = decisions.limits if steps is None else replace(decisions.limits, steps=steps)
     run = _run(limits, variables, now_ms)
-    walk = Walk(run, decisions.graph, key.resource, variables)
+    walk = Walk(run, decisions.graph, key.resource, variables, is_json=is_json)
     done: list[DecisionResult] = []
     value, failure = None, None
     for each in decisions.graph.order([key]):

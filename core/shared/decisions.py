@@ -46,7 +46,8 @@ def evaluate(decision: DecisionVersion, variables: Mapping[str, Any], view: View
         return Evaluated(decision, "null", (unreadable,), failure, decision.decision_id)
     budget = view.budget
     steps = max(min(budget.steps_left, budget.stage_steps // 2), 0)
-    evaluation = evaluate_compiled(compiled, Key(decision.sha256, decision.decision_id), variables, view.now, steps)
+    key = Key(decision.sha256, decision.decision_id)
+    evaluation = evaluate_compiled(compiled, key, variables, view.now, steps, is_json=True)
     budget.take_steps(evaluation.steps)
     of_all = audited(evaluation, {each.key: _version(each.key, decision, view) for each in evaluation.decisions})
     if evaluation.failure is not None:

@@ -7,6 +7,7 @@ from typing import Any
 
 from vivero.core.bpmn.reading.report import Report
 from vivero.core.dmn.compiling.effort import Effort, TooMuchEffort
+from vivero.core.dmn.compiling.json_inputs import json_input
 from vivero.core.dmn.compiling.linking import Key, Linked
 from vivero.core.dmn.compiling.logic import compile_function, compile_logic
 from vivero.core.dmn.compiling.names import names_of_parts, names_of_types
@@ -28,7 +29,7 @@ def compile_graph(
 
     Without `keeps` nothing that was compiled is kept: the graph cannot be evaluated, and the problems are the result.
     """
-    graph = Graph(linked, {}, {}, {}, {})
+    graph = Graph(linked, {}, {}, {}, {}, {})
     files = []
     for resource, file in linked.files.items():
         types = Types(resource, linked, reports[resource], limits, effort)
@@ -65,7 +66,10 @@ class _File:
                 coerce = self._scope.coercion(self._place.types.result_of(element.variable.type_ref))
                 self._graph.functions[key] = service_function(self._graph, key, element, coerce)
             elif isinstance(element, InputData):
-                self._graph.coercions[key] = self._scope.coercion(element.variable.type_ref)
+                type_ref = element.variable.type_ref
+                self._graph.coercions[key] = self._scope.coercion(type_ref)
+                if not self._place.is_camunda:
+                    self._graph.json_inputs[key] = json_input(self._place.types.items, type_ref)
 
     def connect_functions(self) -> None:
         """Let the functions of the file see those that they require, in this file and in others."""

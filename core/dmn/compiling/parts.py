@@ -40,12 +40,13 @@ class CompiledDecision:
 
 @dataclass(slots=True)
 class Graph:
-    """All that a deployment can evaluate. `coercions` are those of input data."""
+    """All that a deployment can evaluate. `coercions` are those of input data, `json_inputs` those of their JSON."""
 
     linked: Linked
     decisions: dict[Key, CompiledDecision]
     functions: dict[Key, Function]
     coercions: dict[Key, Coercion | None]
+    json_inputs: dict[Key, Coercion | None]
     orders: dict[tuple[tuple[Key, ...], frozenset[Key]], list[Key]]
     """The orders of evaluation that were asked for: of all decisions that some decisions require, and of these."""
 

@@ -79,6 +79,11 @@ class Types:
             return _anything
         return self._named_check(name, with_values)
 
+    @property
+    def items(self) -> Mapping[str, ItemDefinition]:
+        """The types of the file and of those that it imports, by name."""
+        return self._items
+
     def result_of(self, name: str) -> str:
         """The type of a function's result, if `name` is a type of functions; otherwise the type itself."""
         item = self._items.get(name)

@@ -25,13 +25,17 @@ class DecisionFailed(Exception):
 
 @dataclass(slots=True)
 class Walk:
-    """`given` are the variables of the evaluation, seen from the file `root`. `results` holds those known so far."""
+    """`given` are the variables of the evaluation, seen from the file `root`, with `is_json` as JSON has them.
+
+    `results` holds those known so far.
+    """
 
     run: Run
     graph: Graph
     root: str
     given: Mapping[str, Any]
     results: dict[Key, Any] = field(default_factory=dict)
+    is_json: bool = False
     _inputs: dict[Key, Any] = field(default_factory=dict)
 
     def evaluate(self, key: Key) -> TableResult | None:
@@ -79,6 +83,8 @@ class Walk:
     def _input(self, key: Key) -> Any:
         if key not in self._inputs:
             value = self._given(key)
+            convert = self.graph.json_inputs.get(key) if self.is_json else None
+            value = value if convert is None else convert(self.run, value)
             coerce = self.graph.coercions.get(key)
             self._inputs[key] = value if coerce is None else coerce(self.run, value)
         return self._inputs[key]

@@ -3,6 +3,7 @@
 import pytest
 
 from tests.core.decision_models import one, prices
+from tests.core.dmn.models import decision, definitions, inputs, literal
 from tests.core.engine import Engine, raw
 from vivero.core.execution.step import StepLimits
 from vivero.core.records.catalogue import DeleteResource
@@ -49,6 +50,14 @@ def test_a_version_is_evaluated_by_its_key(engine):
     key = next(one.decision_definition_key for one in first.decisions if one.decision_definition_id == "Price")
     assert evaluate(engine, key=key, total=200, customer="gold").response.output == "180"
     assert evaluate(engine, "Price", total=200, customer="gold").response.output == "100"
+
+
+def test_dates_come_as_texts(engine):
+    """JSON has no dates: in DMN mode, the type of the input tells them."""
+    content = inputs("day", type="date") + decision("Year", literal("day.year"), inputs=["day"])
+    engine.memory.deploy(definitions(content), "years.dmn")
+    assert evaluate(engine, "Year", day="2026-01-31").response.output == "2026"
+    assert evaluate(engine, "Year", day="soon").response.output == "null"
 
 
 def test_a_failure_is_an_answer_and_its_audit_is_kept(engine):

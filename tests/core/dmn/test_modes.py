@@ -3,7 +3,7 @@
 import pytest
 
 from tests.core.dmn.models import decision, definitions, function, inputs, literal, run, value
-from vivero.core.dmn import read_decisions
+from vivero.core.dmn import evaluate, read_decisions
 from vivero.core.feel.temporal import parse_date, parse_date_time
 
 MODELER = 'xmlns:modeler="http://camunda.org/schema/modeler/1.0" modeler:executionPlatform="{}"'
@@ -156,3 +156,54 @@ def test_a_failing_text_is_null_in_dmn():
     evaluation = run(decision("d", literal('assert(1, false, "no")')), "d", "dmn")
     assert (evaluation.value, evaluation.failure) == (None, None)
     assert "no" in evaluation.warnings[0].message
+
+
+DATED = """
+<itemDefinition name="tDays" isCollection="true"><typeRef>date</typeRef></itemDefinition>
+<itemDefinition name="tStay"><itemComponent name="days"><typeRef>tDays</typeRef></itemComponent>
+  <itemComponent name="late" isCollection="true"><typeRef>tLate</typeRef></itemComponent>
+  <itemComponent name="of"><typeRef>tStay</typeRef></itemComponent></itemDefinition>
+<itemDefinition name="tLate"><typeRef>dayTimeDuration</typeRef></itemDefinition>
+<itemDefinition name="tRound"><typeRef>tTrip</typeRef></itemDefinition>
+<itemDefinition name="tTrip"><typeRef>tRound</typeRef></itemDefinition>
+"""
+
+
+@pytest.mark.parametrize(
+    ("type", "given", "text", "expected"),
+    [
+        ("date", "2026-01-31", "x.year", 2026),
+        ("date", ["2026-01-31"], "x", None),
+        ("date", "2026-01-31T10:00:00", "x", None),
+        ("date", "soon", "x", None),
+        ("date and time", "2026-01-31", 'x = @"2026-01-31T00:00:00Z"', True),
+        ("dateTime", "2026-01-31T10:00:00+01:00", "x.hour", 10),
+        ("time", "10:30:00", "x.minute", 30),
+        ("yearMonthDuration", "P14M", "x.years", 1),
+        ("days and time duration", "P14M", "x", None),
+        ("string", "2026-01-31", "x", "2026-01-31"),
+        ("", "2026-01-31", "x", "2026-01-31"),
+        ("tDays", ["2026-01-31", "2025-12-24"], "x.year", [2026, 2025]),
+        ("tDays", "2026-01-31", "x[1].day", 31),
+        ("tStay", {"days": [], "late": ["PT1H"], "of": None, "x": "P1D"}, "[x.late[1].hours, x.x]", [1, "P1D"]),
+        (
+            "tStay",
+            {"days": [], "late": [], "of": {"days": ["2026-01-31"], "late": [], "of": None}},
+            "x.of.days[1].day",
+            31,
+        ),
+        ("tStay", {"days": ["soon"], "late": [], "of": None}, "x", None),
+        ("tRound", "2026-01-31", "x", "2026-01-31"),
+    ],
+)
+def test_texts_of_json_become_dates(type, given, text, expected):
+    content = DATED + inputs("x", type=type) + decision("d", literal(text), inputs=["x"])
+    read = read_decisions({"file.dmn": definitions(content)}, "dmn").decisions
+    found = evaluate(read, read.find("d"), {"x": given}, is_json=True)
+    assert (found.value, found.failure) == (expected, None)
+
+
+def test_texts_of_feel_stay_texts():
+    content = inputs("x", type="date") + decision("d", literal("x"), inputs=["x"])
+    assert value(content, "d", "dmn", x="2026-01-31") is None
+    assert value(content, "d", "dmn", x=parse_date("2026-01-31")) == parse_date("2026-01-31")

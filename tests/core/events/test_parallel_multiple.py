@@ -197,7 +197,7 @@ def test_one_that_cannot_be_awaited_again_is_an_incident_of_its_host(engine):
 
 @pytest.mark.parametrize("host", [None, "h"])
 def test_migrated_when_some_have_occurred(host):
-    """What has occurred stays, with its variables."""
+    """The definitions that have occurred stay, with their variables."""
     event = together(boundary("c", host, ALL) if host else catch("c", ALL))
     flows = (task("h"), "start > h", "c > {0}") if host else ("start > c > {0}",)
 

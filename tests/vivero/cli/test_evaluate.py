@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
-from tests.core.dmn.models import SERVICE, decision, definitions, literal, table
+from tests.core.dmn.models import SERVICE, decision, definitions, inputs, literal, table
 from vivero.cli import main
 
 EXAMPLE = Path(__file__).parents[3] / "examples" / "decisions" / "discount.dmn"
@@ -65,6 +65,14 @@ def file(tmp_path):
 
 def test_the_only_decision_needs_no_name(file):
     assert evaluate(file(decision("d", literal('date("2026-01-31")')))).stdout == '"2026-01-31"\n'
+
+
+def test_dates_of_json_are_texts_and_those_of_feel_are_not(tmp_path):
+    content = inputs("day", type="date") + decision("d", literal("day.year"), inputs=["day"])
+    (path := tmp_path / "f.dmn").write_bytes(definitions(content))
+    given = {"--variables": '{"day": "2026-01-31"}', "--context": '{day: @"2026-01-31"}'}
+    assert [evaluate(path, *each).stdout for each in given.items()] == ["2026\n", "2026\n"]
+    assert evaluate(path, "--context", '{day: "2026-01-31"}').stdout == "null\n"
 
 
 def test_the_mode_can_be_chosen(file):

@@ -92,7 +92,7 @@ def evaluate_(
     if read.decisions is None:
         raise Failure(f"{files[0]} cannot be evaluated: see the problems above")
     given = _given(feel) if feel is not None else from_json(json.dumps(variables or {}))
-    _evaluate_one(read.decisions, decision, given, as_json)
+    _evaluate_one(read.decisions, decision, given, as_json, is_json=feel is None)
 
 
 def _evaluate_deployed(id: str, variables: dict[str, Any], address: str | None, as_json: bool) -> None:
@@ -146,11 +146,13 @@ def _now_ms() -> int:
     return time.time_ns() // 1_000_000
 
 
-def _evaluate_one(decisions: Decisions, name: str | None, variables: Mapping[str, Any], as_json: bool) -> None:
+def _evaluate_one(
+    decisions: Decisions, name: str | None, variables: Mapping[str, Any], as_json: bool, is_json: bool
+) -> None:
     key = decisions.find(_only(decisions) if name is None else name)
     if key is None:
         raise Failure(f"there is no decision '{name}'; there are {_listed(decisions)}")
-    evaluation = evaluate(decisions, key, variables, _now_ms())
+    evaluation = evaluate(decisions, key, variables, _now_ms(), is_json=is_json)
     if as_json:
         say(document(evaluation))
     elif evaluation.failure is None:
