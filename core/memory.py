@@ -31,6 +31,7 @@ from vivero.core.state.state import State
 _BY_KEY = frozenset(
     (
         *(NeedKind.ELEMENT, NeedKind.SUBSCRIPTION, NeedKind.DEFINITION, NeedKind.FORM),
+        NeedKind.GENERIC_RESOURCE,
         *(NeedKind.REQUIREMENTS_KEY, NeedKind.DECISION),
     )
 )
@@ -154,6 +155,8 @@ class MemoryEngine:
             state.catalogue.families.setdefault(need.key, {})
         elif need.kind is NeedKind.FORMS:
             state.catalogue.form_versions.setdefault(need.key, {})
+        elif need.kind is NeedKind.GENERIC_RESOURCES:
+            state.catalogue.generic_resource_versions.setdefault(need.key, {})
         elif need.kind is NeedKind.REQUIREMENTS:
             state.catalogue.requirements_versions.setdefault(need.key, {})
         elif need.kind is NeedKind.DECISIONS:

@@ -82,9 +82,13 @@ class NeedKind(Enum):
     FORMS = auto()
     """All versions of a form; key: (tenant, form id)."""
     DEPLOYMENT = auto()
-    """All versions of the processes, forms and decision requirements of a deployment; key: its key."""
+    """All versions of what the files of a deployment define; key: its key."""
     FORM = auto()
     """All versions of the form of which one has this key; key: its key."""
+    GENERIC_RESOURCES = auto()
+    """All versions of a generic resource; key: (tenant, resource id)."""
+    GENERIC_RESOURCE = auto()
+    """All versions of the generic resource of which one has this key; key: its key."""
     REQUIREMENTS = auto()
     """All versions of decision requirements; key: (tenant, requirements id)."""
     REQUIREMENTS_KEY = auto()

@@ -14,7 +14,7 @@ import msgspec
 
 from vivero.core.partitions.keys import PARTITION_SHIFT
 from vivero.core.records.base import Command, Event
-from vivero.core.records.catalogue import DefinitionAdded, DeploymentCreated, FormAdded
+from vivero.core.records.catalogue import DefinitionAdded, DeploymentCreated, FormAdded, GenericResourceAdded
 from vivero.core.records.compensations import CompensationRegistered, CompensationStarted
 from vivero.core.records.conditionals import ConditionalsEvaluated
 from vivero.core.records.decision_evaluations import DecisionEvaluated
@@ -169,6 +169,7 @@ _NAMES: dict[type[Event], Callable[[Trace, Any], tuple[int, str]]] = {
     DeploymentCreated: lambda _, _e: (_e.key, "deployment"),
     DefinitionAdded: lambda _, e: (e.key, f"{e.process_id}:v{e.version}"),
     FormAdded: lambda _, e: (e.key, f"form({e.form_id}):v{e.version}"),
+    GenericResourceAdded: lambda _, e: (e.key, f"resource({e.resource_id}):v{e.version}"),
     RequirementsAdded: lambda _, e: (e.key, f"decisions({e.requirements_id}):v{e.version}"),
     DecisionAdded: lambda _, e: (e.key, f"decision({e.decision_id}):v{e.version}"),
 }

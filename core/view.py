@@ -25,9 +25,12 @@ from vivero.core.state.catalogue import (
     DecisionVersion,
     DecisionVersions,
     Definition,
+    Deployed,
     Family,
     FormVersion,
     FormVersions,
+    GenericResourceVersion,
+    GenericResourceVersions,
     RequirementsVersion,
     RequirementsVersions,
 )
@@ -226,6 +229,17 @@ class View:
         except KeyError:
             raise NotLoaded(Need(NeedKind.FORMS, key)) from None
 
+    def generic_resource_versions(self, resource_id: str, tenant: str | None = None) -> GenericResourceVersions:
+        """All versions of a generic resource of the tenant, by default the command's. It may be empty."""
+        key = (self.tenant if tenant is None else tenant, resource_id)
+        try:
+            return self.state.catalogue.generic_resource_versions[key]
+        except KeyError:
+            raise NotLoaded(Need(NeedKind.GENERIC_RESOURCES, key)) from None
+
+    def generic_resource(self, key: int) -> GenericResourceVersion | None:
+        return self.state.catalogue.generic_resources.get(key)
+
     def requirements_versions(self, requirements_id: str) -> RequirementsVersions:
         """All versions of decision requirements of the command's tenant. It may be empty."""
         key = (self.tenant, requirements_id)
@@ -262,13 +276,13 @@ class View:
             raise NotLoaded(Need(NeedKind.DECISION_MODEL, decision.key))
         return found
 
-    def resources_of(self, deployment: int) -> list[Definition | FormVersion | RequirementsVersion]:
-        """The active versions of processes, forms and decision requirements that a deployment has made."""
+    def resources_of(self, deployment: int) -> list[Deployed]:
+        """The active versions of all that a deployment has made, without single decisions."""
         catalogue = self.state.catalogue
         if deployment not in catalogue.deployments:
             raise NotLoaded(Need(NeedKind.DEPLOYMENT, deployment))
-        made: list[Definition | FormVersion | RequirementsVersion]
-        made = [*catalogue.definitions.values(), *catalogue.forms.values(), *catalogue.requirements.values()]
+        made: list[Deployed] = [*catalogue.definitions.values(), *catalogue.forms.values()]
+        made += [*catalogue.generic_resources.values(), *catalogue.requirements.values()]
         return [one for one in made if one.deployment == deployment and one.state == "ACTIVE"]
 
     def form(self, key: int) -> FormVersion | None:

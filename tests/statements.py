@@ -22,6 +22,7 @@ from vivero.storage.state.tables import (
     DECISION_INSTANCES,
     DEPLOYMENTS,
     ELEMENTS,
+    GENERIC_RESOURCES,
     INSTANCES,
     JOBS,
     MESSAGES,
@@ -96,6 +97,7 @@ KEYS = {
     CHANNEL_SUBSCRIPTIONS: "subscription_key",
     START_SUBSCRIPTIONS: "subscription_key",
     START_LOCKS: "process_instance_key",
+    GENERIC_RESOURCES: "resource_key",
     REQUIREMENTS: "decision_requirements_key",
 }
 """Keys that are those of another table, or whose table has the name of one row."""

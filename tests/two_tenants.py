@@ -15,7 +15,7 @@ ERROR = int.from_bytes(md5(b"No more retries left.").digest()[:4], signed=True)
 """The number of the error that the incidents of tests have."""
 OFFSETS = {
     "processDefinitionKey": 0,
-    "resourceKey": 15,
+    "resourceKey": 22,
     "formKey": 15,
     "decisionDefinitionKey": 17,
     "decisionRequirementsKey": 18,
@@ -52,6 +52,8 @@ def fill(rows, key, tenant):
     rows.definition(key, process_id=process, sha256=process, tenant_id=tenant)
     rows.execute("INSERT INTO resources (sha256, bytes) VALUES (%s, '{}')", [f"form {process}"])
     rows.form(key + 15, form_id=process, sha256=f"form {process}", tenant_id=tenant)
+    rows.execute("INSERT INTO resources (sha256, bytes) VALUES (%s, '{}')", [f"resource {process}"])
+    rows.generic_resource(key + 22, resource_id=process, sha256=f"resource {process}", tenant_id=tenant)
     rows.execute("INSERT INTO resources (sha256, bytes) VALUES (%s, '<x/>')", [f"decision {process}"])
     rows.decision(key + 17, decision_id=process, sha256=f"decision {process}", tenant_id=tenant)
     rows.instance(key, **own)

@@ -18,7 +18,7 @@ from vivero.api.services import Services
 from vivero.storage.access.tenants import Tenants
 from vivero.storage.postgres.driver import Connection
 from vivero.storage.search.decisions import DECISION_DEFINITIONS, DECISION_REQUIREMENTS
-from vivero.storage.search.deployed_resources import DEPLOYED_RESOURCES
+from vivero.storage.search.deployed_resources import FORMS, GENERIC_RESOURCES
 from vivero.storage.search.element_instances import ELEMENT_INSTANCES
 from vivero.storage.search.incidents import INCIDENTS
 from vivero.storage.search.jobs import JOBS
@@ -42,10 +42,10 @@ class Scope(Enum):
 
 OWNERS: Mapping[str, Sequence[Resource]] = {
     "processDefinitionKey": (PROCESS_DEFINITIONS,),
-    "resourceKey": (PROCESS_DEFINITIONS, DEPLOYED_RESOURCES, DECISION_REQUIREMENTS),
+    "resourceKey": (PROCESS_DEFINITIONS, GENERIC_RESOURCES, FORMS, DECISION_REQUIREMENTS),
     "decisionDefinitionKey": (DECISION_DEFINITIONS,),
     "decisionRequirementsKey": (DECISION_REQUIREMENTS,),
-    "formKey": (DEPLOYED_RESOURCES,),
+    "formKey": (FORMS,),
     "processInstanceKey": (PROCESS_INSTANCES,),
     "elementInstanceKey": (ELEMENT_INSTANCES, PROCESS_INSTANCES),
     "adHocSubProcessInstanceKey": (ELEMENT_INSTANCES, PROCESS_INSTANCES),

@@ -8,7 +8,7 @@ from __future__ import annotations
 import hashlib
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 
 import msgspec
 
@@ -46,13 +46,20 @@ def examine(files: Files, limits: XmlLimits) -> Examined:
 
 
 def read_all(files: Files, limits: XmlLimits) -> list[Parsed]:
-    """The models and forms. Problems name the file; of two files with one name, the second is `(2) process.bpmn`."""
+    """The files, read. Problems name the file; of two files with one name, the second is `(2) process.bpmn`."""
     counts: Counter[str] = Counter()
     labelled = {}
     for name, content in files:
         counts[name] += 1
         labelled[name if counts[name] == 1 else f"({counts[name]}) {name}"] = content
-    return read_resources(labelled, limits)
+    return [_named(each, name) for each, (name, _) in zip(read_resources(labelled, limits), files, strict=True)]
+
+
+def _named(parsed: Parsed, name: str) -> Parsed:
+    """A generic resource has the name of its file as its id, and not a label for problems."""
+    if parsed.generic is None or parsed.generic.id != parsed.resource:
+        return parsed
+    return replace(parsed, generic=replace(parsed.generic, id=name))
 
 
 def examine_and_pack(files: Files, limits: XmlLimits) -> Examined:
@@ -130,6 +137,8 @@ def _ids(resource: Parsed) -> Iterator[tuple[str, str]]:
         yield "process", process.id
     if resource.form is not None:
         yield "form", resource.form.id
+    if resource.generic is not None:
+        yield "resource", resource.generic.id
 
 
 def _repeated_decisions(parsed: Sequence[Parsed]) -> Iterator[str]:

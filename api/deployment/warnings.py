@@ -8,15 +8,14 @@ import structlog
 
 from vivero.api.reading import read
 from vivero.api.services import Services
-from vivero.core.bpmn.model import FormReference, Node
+from vivero.core.bpmn.model import CalledElement, FormReference, Node
 from vivero.core.bpmn.parser import Parsed
 from vivero.core.events.starts import TOOL, TOOL_NAME
-from vivero.core.feel import Expression
 from vivero.engine.connectors import models as connectors
 from vivero.engine.connectors import webhooks
 from vivero.storage.postgres.errors import StorageError, describe
-from vivero.storage.reads import deployed_forms
-from vivero.storage.reads.deployed_forms import FormName
+from vivero.storage.reads import deployed_files
+from vivero.storage.reads.deployed_files import FORM, RESOURCE, FileName
 
 log = structlog.get_logger(__name__)
 
@@ -53,22 +52,43 @@ def _tools_without_names(parsed: Sequence[Parsed]) -> Iterator[str]:
 
 
 def _not_in_this_deployment(parsed: Sequence[Parsed]) -> Iterator[str]:
-    """A warning for each process and form of the same deployment that is not in it. At run time it is an incident."""
+    """A warning for each process and file of the same deployment that is not in it. At run time it is an incident."""
     processes = {process.id for resource in parsed for process in resource.processes}
-    forms = {resource.form.id for resource in parsed if resource.form is not None}
+    here = {(name.kind, name.id) for name in _files_of(parsed)}
     for resource in parsed:
         for process in resource.processes:
             for node in process.nodes.values():
-                called, form = node.called, form_of(node)
-                if called is not None and _lacks(called.process_id, called.binding, processes):
+                called = node.called
+                if called is not None and _lacks(called, processes):
                     what = f"process '{called.process_id.static_value}'"
                     yield _not_here(resource, node, what, "the call becomes an incident")
-                if form is not None and _lacks(form.form_id, form.binding, forms):
-                    yield _not_here(resource, node, f"form '{form.form_id.static_value}'", _without_form(node))
+                for name, binding in _named_files(node):
+                    if binding == "deployment" and (name.kind, name.id) not in here:
+                        yield _not_here(resource, node, f"{name.kind} '{name.id}'", _without(node))
 
 
-def _lacks(id: Expression, binding: str, here: Collection[str]) -> bool:
-    return binding == "deployment" and id.is_static and str(id.static_value) not in here
+def _lacks(called: CalledElement, here: Collection[str]) -> bool:
+    id = called.process_id
+    return called.binding == "deployment" and id.is_static and str(id.static_value) not in here
+
+
+def _files_of(parsed: Sequence[Parsed]) -> Iterator[FileName]:
+    """The forms and generic resources among the files, each also without its version tag."""
+    for each in parsed:
+        for kind, file in ((FORM, each.form), (RESOURCE, each.generic)):
+            if file is not None:
+                yield from (FileName(kind, file.id, tag) for tag in (None, file.version_tag))
+
+
+def _named_files(node: Node) -> Iterator[tuple[FileName, str]]:
+    """The forms and generic resources that an element names, with the binding. An expression tells nothing yet."""
+    form = form_of(node)
+    if form is not None and form.form_id.is_static:
+        yield FileName(FORM, str(form.form_id.static_value), form.version_tag), form.binding
+    for link in () if node.job is None else node.job.links:
+        if link.resource_id.is_static:
+            kind = FORM if link.is_form else RESOURCE
+            yield FileName(kind, str(link.resource_id.static_value), link.version_tag), link.binding
 
 
 def _not_here(resource: Parsed, node: Node, what: str, then: str) -> str:
@@ -83,39 +103,36 @@ def _place(resource: Parsed, node: Node) -> str:
     return f"'{resource.resource}'{line} element '{node.id}'"
 
 
-def _without_form(node: Node) -> str:
+def _without(node: Node) -> str:
     return "the process has no start form" if node.type == "START_EVENT" else "the task becomes an incident"
 
 
-async def warnings_of_forms(parsed: Sequence[Parsed], services: Services, tenant: str) -> list[str]:
-    """A warning for each form that a process names, and that the deployed forms do not have.
+async def warnings_of_files(parsed: Sequence[Parsed], services: Services, tenant: str) -> list[str]:
+    """A warning for each form and generic resource that a process names, and that the tenant does not have.
 
     Never fails: the deployment is done. If the database cannot be asked, one warning says so.
     """
-    named = list(forms_elsewhere(parsed))
-    names = {form for _, _, form in named if NUL not in form.id and NUL not in (form.version_tag or "")}
-    missing = {form for _, _, form in named} - names  # PostgreSQL stores no such text
+    named = list(files_elsewhere(parsed))
+    names = {file for _, _, file in named if NUL not in file.id and NUL not in (file.version_tag or "")}
+    missing = {file for _, _, file in named} - names  # PostgreSQL stores no such text
     if names:
         try:
-            missing |= await read(services, lambda connection: deployed_forms.missing(connection, tenant, names))
+            missing |= await read(services, lambda connection: deployed_files.missing(connection, tenant, names))
         except StorageError as error:
-            log.warning("forms of a deployment were not looked up", error=describe(error))
-            return ["the forms that the files name could not be looked up: check that they are deployed"]
-    return [lacking(resource, node, form) for resource, node, form in named if form in missing]
+            log.warning("files that a deployment names were not looked up", error=describe(error))
+            return ["the files that the processes name could not be looked up: check that they are deployed"]
+    return [lacking(resource, node, file) for resource, node, file in named if file in missing]
 
 
-def forms_elsewhere(parsed: Sequence[Parsed]) -> Iterator[tuple[Parsed, Node, FormName]]:
-    """The forms that processes name and that are not among the files, with the elements that name them."""
-    here = {(each.form.id, tag) for each in parsed if each.form is not None for tag in (None, each.form.version_tag)}
+def files_elsewhere(parsed: Sequence[Parsed]) -> Iterator[tuple[Parsed, Node, FileName]]:
+    """The forms and generic resources that processes name and that are not among the files, and who names them."""
+    here = set(_files_of(parsed))
     for resource in parsed:
         for process in resource.processes:
             for node in process.nodes.values():
-                form = form_of(node)
-                if form is None or form.binding == "deployment" or not form.form_id.is_static:
-                    continue  # its own warning, and an expression tells nothing yet
-                name = FormName(str(form.form_id.static_value), form.version_tag)
-                if name not in here:
-                    yield resource, node, name
+                for name, binding in _named_files(node):
+                    if binding != "deployment" and name not in here:  # it has a warning of its own
+                        yield resource, node, name
 
 
 def form_of(node: Node) -> FormReference | None:
@@ -125,7 +142,7 @@ def form_of(node: Node) -> FormReference | None:
     return node.start_form if node.job is None else node.job.form
 
 
-def lacking(resource: Parsed, node: Node, form: FormName, there: str = "is deployed") -> str:
-    """The warning about a form that is not there."""
-    tag = "" if form.version_tag is None else f" with the version tag '{form.version_tag}'"
-    return f"{_place(resource, node)}: no form '{form.id}'{tag} {there}: until it is deployed, {_without_form(node)}"
+def lacking(resource: Parsed, node: Node, file: FileName, there: str = "is deployed") -> str:
+    """The warning about a file that is not there."""
+    tag = "" if file.version_tag is None else f" with the version tag '{file.version_tag}'"
+    return f"{_place(resource, node)}: no {file.kind} '{file.id}'{tag} {there}: until it is deployed, {_without(node)}"

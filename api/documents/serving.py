@@ -5,11 +5,11 @@ from __future__ import annotations
 import re
 from collections.abc import AsyncGenerator
 from functools import partial
-from urllib.parse import quote
 
+from vivero.api.http.downloads import SAFE, disposition
 from vivero.api.http.problems import Problem
 from vivero.api.http.request import Request
-from vivero.api.http.response import SANDBOXED, Header, Response
+from vivero.api.http.response import Response
 from vivero.api.reading import read_of
 from vivero.api.services import Services
 from vivero.storage.access.tenants import Tenants
@@ -17,11 +17,7 @@ from vivero.storage.documents import contents
 from vivero.storage.documents.documents import Document
 from vivero.storage.postgres.driver import Connection
 
-SAFE: tuple[Header, ...] = (*SANDBOXED, (b"cross-origin-resource-policy", b"same-origin"))
-"""No other site shows a document as a part of its page, either."""
-
 _RANGE = re.compile(r"bytes=(\d{0,18})-(\d{0,18})", re.ASCII)
-_NOT_PLAIN = re.compile(r"[^A-Za-z0-9 ._()+-]")
 
 
 class DocumentLost(Exception):
@@ -34,7 +30,7 @@ async def serve(request: Request, services: Services, document: Document, tenant
     tag = f'"{document.sha256}"'.encode()
     headers = [
         (b"content-type", document.content_type.encode()),
-        (b"content-disposition", disposition(document.file_name).encode()),
+        disposition(document.file_name),
         (b"accept-ranges", b"bytes"),
         (b"etag", tag),
         *SAFE,
@@ -51,12 +47,6 @@ async def serve(request: Request, services: Services, document: Document, tenant
     except DocumentLost as error:
         raise Problem(404, "NOT_FOUND", f"Document with id '{document.place.id}' was deleted just now") from error
     return Response(status, first, tuple(headers), rest=parts, more_bytes=end - begin - len(first))
-
-
-def disposition(file_name: str) -> str:
-    """The header of a download, with the name in ASCII for old clients (RFC 6266)."""
-    plain = _NOT_PLAIN.sub("_", file_name)
-    return f"attachment; filename=\"{plain}\"; filename*=UTF-8''{quote(file_name, safe='')}"
 
 
 def _range(request: Request, document: Document) -> tuple[int, int]:

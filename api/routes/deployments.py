@@ -12,18 +12,24 @@ from vivero.api.access.needs import DEPLOY
 from vivero.api.commands import submission
 from vivero.api.deployment.checks import check_webhooks, examined_by, reject
 from vivero.api.deployment.cluster_variables import warnings_of_variables
-from vivero.api.deployment.warnings import warnings_of, warnings_of_forms
+from vivero.api.deployment.warnings import warnings_of, warnings_of_files
 from vivero.api.http.multipart import FormPart, read_parts
 from vivero.api.http.problems import bad_request, invalid_argument
 from vivero.api.http.request import Request
 from vivero.api.http.response import Response, json_response
 from vivero.api.services import Services
-from vivero.core.records.catalogue import Deploy, DeployedForm, DeployedProcess, DeploymentReply
+from vivero.core.records.catalogue import (
+    Deploy,
+    DeployedForm,
+    DeployedGenericResource,
+    DeployedProcess,
+    DeploymentReply,
+)
 from vivero.core.records.decisions import DeployedDecision, DeployedRequirements
+from vivero.core.resources.generic_resources import MAX_NAME
 from vivero.engine.compute.models import unpacked
 from vivero.storage.state.definitions import store_resources
 
-MAX_NAME = 500
 TENANT = "tenantId"
 _SEPARATOR = re.compile(r"[/\\]")
 
@@ -61,7 +67,7 @@ async def create(request: Request, services: Services) -> Response:
     reply = submitted.outcome.reply_by(_reply_decoder)
     has_secret = None if services.files.webhooks is None else services.files.webhooks.has_secret
     warnings = warnings_of(parsed, services.files.webhooks is not None, has_secret)
-    warnings += await warnings_of_forms(parsed, services, tenant)
+    warnings += await warnings_of_files(parsed, services, tenant)
     warnings += await warnings_of_variables(contents, services, tenant)
     document = _document(reply, warnings, submitted.appended.position)
     return json_response(document, submitted.position)
@@ -109,6 +115,7 @@ def _document(reply: DeploymentReply, warnings: list[str], position: int) -> dic
             *map(_decision, reply.decisions),
             *map(_requirements, reply.requirements),
             *map(_form, reply.forms),
+            *map(_resource, reply.resources),
         ],
         "warnings": warnings,
         "commandPosition": str(position),
@@ -135,6 +142,17 @@ def _form(form: DeployedForm) -> dict[str, Any]:
         "formKey": str(form.form_key),
     }
     return _NOTHING | {"form": document}
+
+
+def _resource(resource: DeployedGenericResource) -> dict[str, Any]:
+    document = {
+        "resourceId": resource.resource_id,
+        "resourceName": resource.resource_name,
+        "version": resource.version,
+        "tenantId": resource.tenant_id,
+        "resourceKey": str(resource.resource_key),
+    }
+    return _NOTHING | {"resource": document}
 
 
 def _decision(decision: DeployedDecision) -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""Forms: by key, of a user task, and for the start of a process. The schema is the deployed file."""
+"""Forms: all of them, by key, of a user task, and for the start of a process. The schema is the deployed file."""
 
 from __future__ import annotations
 
@@ -8,15 +8,20 @@ from vivero.api.http.problems import not_found
 from vivero.api.http.request import Request
 from vivero.api.http.response import Response, encode, json_response, no_content
 from vivero.api.reading import read_of
+from vivero.api.search.search_requests import searching
 from vivero.api.services import Services
 from vivero.storage.access.tenants import Tenants
 from vivero.storage.postgres.driver import Connection
 from vivero.storage.reads import single_reads
 from vivero.storage.reads.single_reads import NoSuchOwner, StoredForm
+from vivero.storage.search.deployed_resources import FORMS
 from vivero.storage.search.process_definitions import PROCESS_DEFINITIONS
 from vivero.storage.search.user_tasks import USER_TASKS
 
 Query = Callable[[Connection, int, Tenants], Awaitable[StoredForm | None]]
+
+
+search = searching(FORMS)
 
 
 async def get(request: Request, services: Services) -> Response:

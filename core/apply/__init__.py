@@ -45,6 +45,8 @@ from vivero.core.records.catalogue import (
     DeploymentCreated,
     FormAdded,
     FormDeleted,
+    GenericResourceAdded,
+    GenericResourceDeleted,
     RetentionSet,
     StartFormSet,
 )
@@ -225,6 +227,8 @@ APPLY: dict[type[Event], Callable[[State, Any], Row]] = {
     RetentionSet: catalogue.retention_set,
     FormAdded: catalogue.form_added,
     FormDeleted: catalogue.form_deleted,
+    GenericResourceAdded: catalogue.generic_resource_added,
+    GenericResourceDeleted: catalogue.generic_resource_deleted,
     RequirementsAdded: catalogue.requirements_added,
     DecisionAdded: catalogue.decision_added,
     RequirementsDeleted: catalogue.requirements_deleted,

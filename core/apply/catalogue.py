@@ -1,4 +1,4 @@
-"""Deployments, process definitions, forms and decisions."""
+"""Deployments, process definitions, forms, generic resources and decisions."""
 
 from __future__ import annotations
 
@@ -12,14 +12,23 @@ from vivero.core.records.catalogue import (
     DeploymentCreated,
     FormAdded,
     FormDeleted,
+    GenericResourceAdded,
+    GenericResourceDeleted,
     RetentionSet,
     StartFormSet,
 )
 from vivero.core.records.decisions import DecisionAdded, DecisionDeleted, RequirementsAdded, RequirementsDeleted
-from vivero.core.state.catalogue import DecisionVersion, Definition, Deployment, FormVersion, RequirementsVersion
+from vivero.core.state.catalogue import (
+    DecisionVersion,
+    Definition,
+    Deployment,
+    FormVersion,
+    GenericResourceVersion,
+    RequirementsVersion,
+)
 from vivero.core.state.state import State
 
-Version = TypeVar("Version", Definition, FormVersion, RequirementsVersion, DecisionVersion)
+Version = TypeVar("Version", Definition, FormVersion, GenericResourceVersion, RequirementsVersion, DecisionVersion)
 """A version of something deployed."""
 
 
@@ -88,6 +97,28 @@ def form_added(state: State, event: FormAdded) -> FormVersion:
 
 def form_deleted(state: State, event: FormDeleted) -> FormVersion:
     return _move(state, state.catalogue.forms, event.key, "DELETED")
+
+
+def generic_resource_added(state: State, event: GenericResourceAdded) -> GenericResourceVersion:
+    resource = GenericResourceVersion(
+        event.key,
+        event.deployment,
+        event.tenant,
+        event.resource_id,
+        event.version,
+        event.version_tag,
+        event.resource,
+        event.sha256,
+        "ACTIVE",
+        state.now,
+    )
+    catalogue = state.catalogue
+    by_id, by_key = catalogue.generic_resource_versions, catalogue.generic_resources
+    return _add(state, by_id, by_key, event.resource_id, resource)
+
+
+def generic_resource_deleted(state: State, event: GenericResourceDeleted) -> GenericResourceVersion:
+    return _move(state, state.catalogue.generic_resources, event.key, "DELETED")
 
 
 def requirements_added(state: State, event: RequirementsAdded) -> RequirementsVersion:

@@ -9,10 +9,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-import msgspec
-
 from vivero.core.bpmn.model import Form, Problem
 from vivero.core.bpmn.parser import Parsed
+from vivero.core.bpmn.reading.json_objects import UnreadableJson, identity_problems, read_object
 from vivero.core.bpmn.reading.report import quote
 from vivero.core.bpmn.reading.xml import LIMITS, XmlLimits
 
@@ -34,8 +33,8 @@ NOT_SHOWN = {
 def read_form(content: bytes, resource: str, limits: XmlLimits = LIMITS) -> Parsed:
     """Read a form. `resource` is its name, for the problems."""
     try:
-        document = _decoded(content)
-    except _Unreadable as unreadable:
+        document = read_object(content, "a form", MAX_FORM_BYTES)
+    except UnreadableJson as unreadable:
         return Parsed(resource, problems=(Problem(resource, None, unreadable.line, str(unreadable)),))
     problems = [Problem(resource, None, None, text) for text in _problems(document, limits)]
     if problems:
@@ -44,40 +43,8 @@ def read_form(content: bytes, resource: str, limits: XmlLimits = LIMITS) -> Pars
     return Parsed(resource, warnings=warnings, form=Form(document["id"], document.get("versionTag") or None))
 
 
-class _Unreadable(Exception):
-    """The content is not an accepted JSON document. `line` counts from 1; None if no line is at fault."""
-
-    def __init__(self, message: str, line: int | None = None) -> None:
-        super().__init__(message)
-        self.line = line
-
-
-def _decoded(content: bytes) -> dict[str, Any]:
-    if len(content) > MAX_FORM_BYTES:
-        raise _Unreadable(f"the file has {len(content)} bytes; at most {MAX_FORM_BYTES} are read")
-    try:
-        text = content.decode("utf-8-sig")
-        document = msgspec.json.decode(text)
-    except UnicodeDecodeError as error:
-        raise _Unreadable("not UTF-8", _line(content, error.start)) from error
-    except msgspec.DecodeError as error:
-        message, _, place = str(error).partition(" (byte ")
-        offset = place.rstrip(")")
-        line = _line(content, int(offset)) if offset.isdecimal() else None
-        raise _Unreadable(f"not valid JSON: {message}", line) from error
-    except RecursionError as error:
-        raise _Unreadable("the JSON is nested too deep") from error
-    if not isinstance(document, dict):
-        raise _Unreadable("a form is a JSON object", 1)
-    return document
-
-
-def _line(content: bytes, offset: int) -> int:
-    return content.count(b"\n", 0, offset) + 1
-
-
 def _problems(document: dict[str, Any], limits: XmlLimits) -> Iterator[str]:
-    yield from _identity_problems(document, limits)
+    yield from identity_problems(document, "a form", limits)
     version = document.get("schemaVersion")
     if version is not None and (type(version) is not int or version < 1):
         yield "schemaVersion: a whole number from 1 is expected"
@@ -87,21 +54,6 @@ def _problems(document: dict[str, Any], limits: XmlLimits) -> Iterator[str]:
         yield "components: a form needs a list of components"
     else:
         yield from _component_problems(document["components"])
-
-
-def _identity_problems(document: dict[str, Any], limits: XmlLimits) -> Iterator[str]:
-    form_id, tag = document.get("id"), document.get("versionTag")
-    if not isinstance(form_id, str) or not form_id.strip():
-        yield "id: a form needs an id, by which processes name it"
-    elif not _is_name(form_id, limits):
-        yield f"id: {quote(form_id)} is not a name of at most {limits.id_length} characters"
-    if tag is not None and not (isinstance(tag, str) and _is_name(tag, limits)):
-        yield f"versionTag: a text of at most {limits.id_length} characters is expected"
-
-
-def _is_name(text: str, limits: XmlLimits) -> bool:
-    """Whether a text can be the id of a row: short, on one line, and without characters that cannot be stored."""
-    return len(text) <= limits.id_length and (text.isprintable() or not text)
 
 
 def _component_problems(components: object) -> Iterator[str]:

@@ -60,6 +60,14 @@ class Form:
 
 
 @dataclass(frozen=True, slots=True)
+class GenericResource:
+    """A file that the engine stores and gives to workers without reading it: a script of robots (`.rpa`), a text, …"""
+
+    id: str
+    version_tag: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class DecisionSummary:
     """A decision of a `.dmn` file, as the catalogue knows it."""
 
@@ -88,6 +96,22 @@ class FormReference:
 
 
 @dataclass(frozen=True, slots=True)
+class LinkedResource:
+    """`zeebe:linkedResource`: a deployed file whose key a job's worker gets. `binding` and `version_tag` as in
+    `CalledElement`. The type `form` means a deployed form, every other one a generic resource."""
+
+    resource_id: Expression
+    type: str
+    binding: str = "latest"
+    version_tag: str | None = None
+    link_name: str | None = None
+
+    @property
+    def is_form(self) -> bool:
+        return self.type.lower() == "form"
+
+
+@dataclass(frozen=True, slots=True)
 class JobDefinition:
     """`zeebe:taskDefinition` with `zeebe:taskHeaders` and `zeebe:jobPriorityDefinition`."""
 
@@ -99,6 +123,8 @@ class JobDefinition:
     """Headers that are evaluated when the job is created. A header that gives null is left out."""
     form: FormReference | None = None
     """The deployed form of a user task that is a job, which its worker shows."""
+    links: tuple[LinkedResource, ...] = ()
+    """The deployed files whose keys the worker of a service task gets."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -442,12 +468,13 @@ class Node:
         return self.type if self.loop is None else "MULTI_INSTANCE_BODY"
 
     @property
-    def references(self) -> tuple[CalledElement | CalledDecision | FormReference, ...]:
-        """What the node names by id and binding: a called process, a decision, a form."""
+    def references(self) -> tuple[CalledElement | CalledDecision | FormReference | LinkedResource, ...]:
+        """What the node names by id and binding: a called process, a decision, a form, linked resources."""
         of_task = None if self.user_task is None else self.user_task.form
         of_job = None if self.job is None else self.job.form
         named = self.called, self.decision, self.start_form, of_task, of_job
-        return tuple(one for one in named if one is not None)
+        links = () if self.job is None else self.job.links
+        return (*(one for one in named if one is not None), *links)
 
 
 @dataclass(frozen=True, slots=True)

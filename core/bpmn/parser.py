@@ -23,7 +23,7 @@ from vivero.core.bpmn.elements.listeners import execution_listeners
 from vivero.core.bpmn.elements.retention import PROPERTY, retention_ms
 from vivero.core.bpmn.events import allowed_extensions
 from vivero.core.bpmn.footprint import memory_of
-from vivero.core.bpmn.model import DecisionFile, Form, Node, NodeId, Problem, Process
+from vivero.core.bpmn.model import DecisionFile, Form, GenericResource, Node, NodeId, Problem, Process
 from vivero.core.bpmn.outline import Ids, check_children, outline, take_id
 from vivero.core.bpmn.reading.draft import Draft
 from vivero.core.bpmn.reading.extensions import Extensions, job_priority, properties, read_extensions, version_tag
@@ -66,6 +66,8 @@ class Parsed:
     """Oddities of processes that are executable all the same."""
     form: Form | None = None
     """The form, if the resource is one and has no problems."""
+    generic: GenericResource | None = None
+    """The resource, if it is a file of any other kind and has no problems."""
     decisions: DecisionFile | None = None
     """The decisions, if the resource is a file of decisions and has no problems."""
     memory: int = 0

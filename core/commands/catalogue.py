@@ -1,10 +1,10 @@
-"""Deployments, and deletions of processes, forms and decisions. The API checks files before it appends the command."""
+"""Deployments, and deletions of what they have made. The API checks files before it appends the command."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 
-from vivero.core.commands import decisions, forms
+from vivero.core.commands import decisions, forms, generic_resources
 from vivero.core.commands.instance import latest
 from vivero.core.events import start_timers
 from vivero.core.events.behaviour import LatestVersion
@@ -23,6 +23,8 @@ from vivero.core.records.catalogue import (
     DeploymentReply,
     FormDeleted,
     FormMetadata,
+    GenericResourceDeleted,
+    GenericResourceMetadata,
     ProcessMetadata,
     ResourceReference,
     RetentionSet,
@@ -33,7 +35,7 @@ from vivero.core.records.catalogue import (
 from vivero.core.records.decisions import RequirementsMetadata
 from vivero.core.records.effects import Effects, Reject, RejectionCode, Reply, Send
 from vivero.core.records.messages import StartClosed
-from vivero.core.state.catalogue import Definition, FormVersion, RequirementsVersion
+from vivero.core.state.catalogue import Definition, Deployed
 from vivero.core.view import View
 
 
@@ -43,6 +45,8 @@ def needs_deploy(command: Deploy, tenant: str) -> Needs:
         yield Need(NeedKind.FAMILY, (tenant, process.id))
     for _, form in _forms(command):
         yield Need(NeedKind.FORMS, (tenant, form.id))
+    for _, generic in _generic_resources(command):
+        yield Need(NeedKind.GENERIC_RESOURCES, (tenant, generic.id))
     for _, requirements in _requirements(command):
         yield from decisions.needs(requirements, tenant)
 
@@ -56,8 +60,9 @@ def deploy(command: Deploy, view: View) -> Effects:
     processes = [(*one, _unchanged(*one, view)) for one in _processes(command)]
     of_forms = [(*one, forms.unchanged(*one, view)) for one in _forms(command)]
     of_decisions = [(*one, decisions.unchanged(*one, view)) for one in _requirements(command)]
-    latest_versions: list[Definition | FormVersion | RequirementsVersion | None]
-    latest_versions = [*(p[2] for p in processes), *(f[2] for f in of_forms), *(d[2] for d in of_decisions)]
+    of_others = [(*one, generic_resources.unchanged(*one, view)) for one in _generic_resources(command)]
+    latest_versions: list[Deployed | None] = [*(p[2] for p in processes), *(f[2] for f in of_forms)]
+    latest_versions += [*(d[2] for d in of_decisions), *(g[2] for g in of_others)]
     bound = any(process.binds_by_deployment for _, process, _ in processes) or any(
         requirements.imports for _, requirements, _ in of_decisions
     )
@@ -94,6 +99,11 @@ def deploy(command: Deploy, view: View) -> Effects:
             answers.append(forms.answer(event, resource, view))
         else:
             answers.append(forms.answer(known, resource, view))
+    others = []
+    for resource, generic, same_as in of_others:
+        new, of_file = generic_resources.deployed(resource, generic, same_as if nothing_new else None, deployment, view)
+        yield from new
+        others.append(of_file)
     graphs = []
     for resource, requirements, present in of_decisions:
         events, answer = decisions.deployed(resource, requirements, present if nothing_new else None, deployment, view)
@@ -107,6 +117,7 @@ def deploy(command: Deploy, view: View) -> Effects:
             tuple(answers),
             tuple(decision for graph in graphs for decision in graph.decisions),
             tuple(graph.requirements for graph in graphs),
+            tuple(others),
         )
     )
 
@@ -134,6 +145,10 @@ def _forms(command: Deploy) -> Iterator[tuple[ResourceReference, FormMetadata]]:
     return ((resource, resource.form) for resource in command.resources if resource.form is not None)
 
 
+def _generic_resources(command: Deploy) -> Iterator[tuple[ResourceReference, GenericResourceMetadata]]:
+    return ((resource, resource.generic) for resource in command.resources if resource.generic is not None)
+
+
 def _requirements(command: Deploy) -> Iterator[tuple[ResourceReference, RequirementsMetadata]]:
     return ((resource, resource.requirements) for resource in command.resources if resource.requirements is not None)
 
@@ -149,7 +164,7 @@ def _unchanged(resource: ResourceReference, process: ProcessMetadata, view: View
     return newest if same else None
 
 
-def _is_another_bundle(versions: Sequence[Definition | FormVersion | RequirementsVersion | None], view: View) -> bool:
+def _is_another_bundle(versions: Sequence[Deployed | None], view: View) -> bool:
     """Whether these versions are not exactly the resources of one deployment."""
     deployments = {version.deployment for version in versions if version is not None}
     return len(deployments) > 1 or len(view.resources_of(deployments.pop())) != len(versions)
@@ -165,6 +180,7 @@ def needs_delete(command: DeleteResource, tenant: str) -> Needs:
     yield Need(NeedKind.STARTS, None)
     yield Need(NeedKind.DEFINITION, command.key)
     yield Need(NeedKind.FORM, command.key)
+    yield Need(NeedKind.GENERIC_RESOURCE, command.key)
     yield Need(NeedKind.REQUIREMENTS_KEY, command.key)
 
 
@@ -172,12 +188,16 @@ def delete(command: DeleteResource, view: View) -> Effects:
     """Delete the definition, or let it drain while instances run. The version before it becomes the latest at once.
 
     Every other partition is asked to report when it runs no instance any more: the numbers that were read are as old as
-    its last commit. A form is deleted at once: tasks that have it keep it. So is a version of decision requirements,
-    with its decisions.
+    its last commit. A form is deleted at once: tasks that have it keep it. So are a generic resource, and a version of
+    decision requirements with its decisions.
     """
     form = view.form(command.key)
     if form is not None and form.state == "ACTIVE" and view.enter(form.tenant):
         yield FormDeleted(form.key)
+        return
+    generic = view.generic_resource(command.key)
+    if generic is not None and generic.state == "ACTIVE" and view.enter(generic.tenant):
+        yield GenericResourceDeleted(generic.key)
         return
     requirements = view.requirements(command.key)
     if requirements is not None and requirements.state == "ACTIVE" and view.enter(requirements.tenant):

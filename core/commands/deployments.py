@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from vivero.core.bpmn.model import DecisionFile
 from vivero.core.bpmn.parser import Parsed
 from vivero.core.events.starts import metadata_of
-from vivero.core.records.catalogue import FormMetadata, ResourceReference
+from vivero.core.records.catalogue import FormMetadata, GenericResourceMetadata, ResourceReference
 from vivero.core.records.decisions import DecisionMetadata, RequirementsMetadata
 
 
@@ -30,7 +30,10 @@ def reference_of(resource: Parsed, sha256: str, digests: Mapping[str, str] = {})
     """
     form = None if resource.form is None else FormMetadata(resource.form.id, resource.form.version_tag)
     requirements = None if resource.decisions is None else _requirements(resource.decisions, digests)
-    return ResourceReference(resource.resource, sha256, tuple(map(metadata_of, resource.processes)), form, requirements)
+    other = resource.generic
+    generic = None if other is None else GenericResourceMetadata(other.id, other.version_tag)
+    processes = tuple(map(metadata_of, resource.processes))
+    return ResourceReference(resource.resource, sha256, processes, form, requirements, generic)
 
 
 def _requirements(file: DecisionFile, digests: Mapping[str, str]) -> RequirementsMetadata:

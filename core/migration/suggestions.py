@@ -147,6 +147,7 @@ def _content(node: Node, _process: Process, _ids: Mapping[str, str]) -> Hashable
     texts += [str(getattr(name, "text", name)) for part in parts_of(node.event) if (name := getattr(part, "name", ""))]
     texts += [one.process_id.text for one in (node.called,) if one is not None]
     texts += [one.decision_id.text for one in (node.decision,) if one is not None]
+    texts += [link.resource_id.text for link in (() if node.job is None else node.job.links)]
     texts += [form.text for form in _forms(node) if form is not None]
     return tuple(texts) or None
 

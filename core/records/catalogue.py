@@ -1,4 +1,4 @@
-"""Deployments, process definitions and forms: commands and events. Those of decisions are in `decisions`."""
+"""Deployments, process definitions, forms and generic resources: commands and events. `decisions` has the others."""
 
 from __future__ import annotations
 
@@ -54,6 +54,13 @@ class FormMetadata(msgspec.Struct, frozen=True, omit_defaults=True, gc=False):
     version_tag: str | None = None
 
 
+class GenericResourceMetadata(msgspec.Struct, frozen=True, omit_defaults=True, gc=False):
+    """A resource of any other kind, for the catalogue."""
+
+    id: str
+    version_tag: str | None = None
+
+
 class ResourceReference(msgspec.Struct, frozen=True, omit_defaults=True, gc=False):
     """A resource. Its bytes are stored under their SHA-256 (hex) before the command is appended."""
 
@@ -62,6 +69,7 @@ class ResourceReference(msgspec.Struct, frozen=True, omit_defaults=True, gc=Fals
     processes: tuple[ProcessMetadata, ...] = ()
     form: FormMetadata | None = None
     requirements: RequirementsMetadata | None = None
+    generic: GenericResourceMetadata | None = None
 
 
 class Deploy(Command, frozen=True):
@@ -155,6 +163,23 @@ class FormDeleted(Event, frozen=True):
     key: int
 
 
+class GenericResourceAdded(Event, frozen=True):
+    key: int
+    deployment: int
+    tenant: str
+    resource_id: str
+    version: int
+    version_tag: str | None
+    resource: str
+    sha256: str
+
+
+class GenericResourceDeleted(Event, frozen=True):
+    """New jobs do not get this version. Jobs that have its key keep it."""
+
+    key: int
+
+
 class DeployedProcess(msgspec.Struct, frozen=True, rename="camel", gc=False):
     process_definition_id: str
     process_definition_version: int
@@ -171,6 +196,14 @@ class DeployedForm(msgspec.Struct, frozen=True, rename="camel", gc=False):
     form_key: int
 
 
+class DeployedGenericResource(msgspec.Struct, frozen=True, rename="camel", gc=False):
+    resource_id: str
+    version: int
+    resource_name: str
+    tenant_id: str
+    resource_key: int
+
+
 class DeploymentReply(msgspec.Struct, frozen=True, rename="camel", omit_defaults=True, gc=False):
     """The answer of a deployment: all that the resources contain, in their order, including what is unchanged."""
 
@@ -180,3 +213,4 @@ class DeploymentReply(msgspec.Struct, frozen=True, rename="camel", omit_defaults
     forms: tuple[DeployedForm, ...] = ()
     decisions: tuple[DeployedDecision, ...] = ()
     requirements: tuple[DeployedRequirements, ...] = ()
+    resources: tuple[DeployedGenericResource, ...] = ()

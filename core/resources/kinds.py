@@ -1,14 +1,14 @@
-"""The kinds of files that can be deployed. The extension decides how a file is read."""
+"""The kinds of files in a deployment. The extension decides how a file is read."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 
 from vivero.core.bpmn.forms import read_form
-from vivero.core.bpmn.model import Problem
 from vivero.core.bpmn.parser import Parsed, parse
 from vivero.core.bpmn.reading.xml import LIMITS, XmlLimits
 from vivero.core.resources.decisions import read_decision_files
+from vivero.core.resources.generic_resources import read_generic, read_rpa
 
 
 def read_resources(files: Mapping[str, bytes], limits: XmlLimits = LIMITS) -> list[Parsed]:
@@ -24,22 +24,13 @@ def read_resource(name: str, content: bytes, limits: XmlLimits = LIMITS) -> Pars
 
 
 def _read(name: str, content: bytes, limits: XmlLimits) -> Parsed:
-    extension = _extension(name)
-    if extension in READERS:
-        return READERS[extension](content, name, limits)
-    return Parsed(name, problems=(Problem(name, None, None, _unknown_kind(extension)),))
+    return READERS.get(_extension(name), read_generic)(content, name, limits)
 
 
 def _extension(name: str) -> str:
     return name.rpartition(".")[2].lower() if "." in name else ""
 
 
-def _unknown_kind(extension: str) -> str:
-    known = ", ".join(f".{known}" for known in (*READERS, DECISIONS))
-    found = f"files of type .{extension[:20]}" if extension else "files without an extension"
-    return f"{found} cannot be deployed; known are {known}"
-
-
-READERS: Mapping[str, Callable[..., Parsed]] = {"bpmn": parse, "xml": parse, "form": read_form}
-"""The readers of files that stand alone."""
+READERS: Mapping[str, Callable[..., Parsed]] = {"bpmn": parse, "xml": parse, "form": read_form, "rpa": read_rpa}
+"""The readers of files that stand alone. Every other extension is that of a generic resource."""
 DECISIONS = "dmn"

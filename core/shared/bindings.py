@@ -1,13 +1,14 @@
-"""The version that a reference by id means: of a called process, a form, and a called decision."""
+"""The version that a reference by id means: of a called process, a form, a called decision, and a linked
+resource."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
 from typing import TypeVar
 
-from vivero.core.state.catalogue import DecisionVersion, Definition, FormVersion
+from vivero.core.state.catalogue import DecisionVersion, Definition, FormVersion, GenericResourceVersion
 
-V = TypeVar("V", Definition, FormVersion, DecisionVersion)
+V = TypeVar("V", Definition, FormVersion, GenericResourceVersion, DecisionVersion)
 
 
 def bound(

@@ -1,4 +1,4 @@
-"""The catalogue in memory: deployments, versions of processes, forms and decisions, events that start processes."""
+"""The catalogue in memory: deployments, versions of what their files define, events that start processes."""
 
 from __future__ import annotations
 
@@ -36,6 +36,20 @@ class FormVersion(Row):
     deployment: Annotated[int, Column(stored="deployment_key", key=True)]
     tenant: Annotated[str, TENANT]
     form_id: str
+    version: int
+    version_tag: str | None
+    resource: Annotated[str, Column(stored="resource_name")]
+    sha256: str
+    state: Annotated[str, CHANGES]
+    deployed_at: Time
+
+
+class GenericResourceVersion(Row):
+    """A version of a generic resource, which is a file of any other kind: a row of `generic_resources`."""
+
+    deployment: Annotated[int, Column(stored="deployment_key", key=True)]
+    tenant: Annotated[str, TENANT]
+    resource_id: str
     version: int
     version_tag: str | None
     resource: Annotated[str, Column(stored="resource_name")]
@@ -96,6 +110,12 @@ Family = dict[int, Definition]
 FormVersions = dict[int, FormVersion]
 """All versions of one form id of a tenant, including deleted ones."""
 
+GenericResourceVersions = dict[int, GenericResourceVersion]
+"""All versions of one id of a generic resource of a tenant, including deleted ones."""
+
+Deployed = Definition | FormVersion | RequirementsVersion | GenericResourceVersion
+"""A version of what a file of a deployment defines."""
+
 
 RequirementsVersions = dict[int, RequirementsVersion]
 DecisionVersions = dict[int, DecisionVersion]
@@ -111,12 +131,14 @@ class Catalogue:
         self.usage: dict[int, Usage] = {}
         self.form_versions: dict[tuple[str, str], FormVersions] = {}
         self.forms: dict[int, FormVersion] = {}
+        self.generic_resource_versions: dict[tuple[str, str], GenericResourceVersions] = {}
+        self.generic_resources: dict[int, GenericResourceVersion] = {}
         self.requirements_versions: dict[tuple[str, str], RequirementsVersions] = {}
         self.requirements: dict[int, RequirementsVersion] = {}
         self.decision_versions: dict[tuple[str, str], DecisionVersions] = {}
         self.decisions: dict[int, DecisionVersion] = {}
         self.deployments: dict[int, None] = {}
-        """The keys of deployments whose processes, forms and decision requirements are all in memory."""
+        """The keys of deployments of which all that their files define is in memory."""
         self.starts: Starts | None = None
         """Start events that wait for messages and signals; None until they are loaded."""
         self.unreadable: set[str] = set()
@@ -133,8 +155,8 @@ class Catalogue:
     @property
     def size(self) -> int:
         """The number of versions in memory, and the size of the cluster variables."""
-        versions = len(self.definitions) + len(self.forms) + len(self.requirements) + len(self.decisions)
-        return versions + self.variables_size
+        of_models = len(self.definitions) + len(self.requirements) + len(self.decisions)
+        return of_models + len(self.forms) + len(self.generic_resources) + self.variables_size
 
     def clear(self) -> None:
         """Forget everything."""
@@ -143,6 +165,8 @@ class Catalogue:
         self.usage.clear()
         self.form_versions.clear()
         self.forms.clear()
+        self.generic_resource_versions.clear()
+        self.generic_resources.clear()
         self.requirements_versions.clear()
         self.requirements.clear()
         self.decision_versions.clear()

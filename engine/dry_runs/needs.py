@@ -14,6 +14,7 @@ TOO_DEEP = f"it needs more than {ATTEMPTS} parts of the catalogue, one after the
 OF_CATALOGUE = frozenset(
     (
         *(NeedKind.DEFINITION, NeedKind.FAMILY, NeedKind.FORMS, NeedKind.FORM, NeedKind.REQUIREMENTS),
+        *(NeedKind.GENERIC_RESOURCES, NeedKind.GENERIC_RESOURCE),
         *(NeedKind.DECISIONS, NeedKind.DECISION, NeedKind.TASK_LISTENERS, NeedKind.CLUSTER_VARIABLES),
     )
 )

@@ -49,6 +49,9 @@ LEFT JOIN LATERAL (
     FROM forms WHERE form_key = k.key
     UNION ALL
     SELECT NULL, NULL, NULL, NULL, NULL, NULL, NULL, tenant_id
+    FROM generic_resources WHERE resource_key = k.key
+    UNION ALL
+    SELECT NULL, NULL, NULL, NULL, NULL, NULL, NULL, tenant_id
     FROM decision_requirements WHERE decision_requirements_key = k.key
     LIMIT 1) AS s ON a.tenants IS NULL OR s.tenant_id = ANY (string_to_array(a.tenants, ','));
 

@@ -32,6 +32,7 @@ POLICIES: Mapping[str, str] = {
             *(
                 "process_definitions",
                 "forms",
+                "generic_resources",
                 "decision_requirements",
                 "decision_definitions",
                 "process_instances",
@@ -55,6 +56,7 @@ POLICIES: Mapping[str, str] = {
     "batch_operations": f"tenants <@ {_TENANTS}",
     "resources": """EXISTS (SELECT FROM process_definitions d WHERE d.sha256 = resources.sha256)
     OR EXISTS (SELECT FROM forms f WHERE f.sha256 = resources.sha256)
+    OR EXISTS (SELECT FROM generic_resources g WHERE g.sha256 = resources.sha256)
     OR EXISTS (SELECT FROM decision_requirements r WHERE r.sha256 = resources.sha256)""",
     "command_log": f"""string_to_array(tenant_id, ',') <@ {_TENANTS} OR EXISTS (
     SELECT FROM event_log e JOIN process_instances p ON p.process_instance_key = e.root_key

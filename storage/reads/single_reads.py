@@ -43,6 +43,14 @@ class StoredForm(msgspec.Struct, frozen=True, gc=False):
     content: bytes
 
 
+class StoredFile(msgspec.Struct, frozen=True, gc=False):
+    """A version of a generic resource: its name in its deployment, and its bytes."""
+
+    key: int
+    name: str
+    content: bytes
+
+
 async def cluster_id(connection: Connection) -> str:
     """The identity of the installation."""
     id: str = (await connection.execute(_sql["cluster_id"])).rows[0][0]
@@ -78,6 +86,12 @@ async def _file(connection: Connection, statement: str, tenants: Tenants, key: i
 async def form(connection: Connection, key: int, tenants: Tenants = None) -> StoredForm | None:
     """The form with this key, None if it does not exist."""
     return _form(await _of_tenants.execute(connection, "form", tenants, key))
+
+
+async def generic_resource(connection: Connection, key: int, tenants: Tenants = None) -> StoredFile | None:
+    """The file of the generic resource with this key, None if it does not exist."""
+    rows = (await _of_tenants.execute(connection, "generic_resource", tenants, key)).rows
+    return StoredFile(key, rows[0][0], bytes(rows[0][1])) if rows else None
 
 
 class NoSuchOwner(Exception):

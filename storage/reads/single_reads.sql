@@ -37,6 +37,13 @@ FROM forms f JOIN resources r USING (sha256)
 WHERE f.form_key = $1 AND f.state <> 'DELETED'
     -- only tenants: AND f.tenant_id = ANY ($2::text[]);
 
+-- name: generic_resource
+-- As a form.
+SELECT g.resource_name, r.bytes
+FROM generic_resources g JOIN resources r USING (sha256)
+WHERE g.resource_key = $1 AND g.state <> 'DELETED'
+    -- only tenants: AND g.tenant_id = ANY ($2::text[]);
+
 -- name: form_of_user_task
 -- One row for a task, with nulls if it has no form. The form may have been deleted since.
 SELECT f.form_key, f.form_id, f.version, f.tenant_id, r.bytes

@@ -563,6 +563,25 @@ CREATE TABLE forms (
 );
 CREATE INDEX forms_resource ON forms USING btree (sha256);
 
+-- table generic_resources
+CREATE TABLE generic_resources (
+    resource_key bigint NOT NULL,
+    deployment_key bigint NOT NULL,
+    tenant_id text NOT NULL,
+    resource_id text NOT NULL,
+    version integer NOT NULL,
+    version_tag text,
+    resource_name text NOT NULL,
+    sha256 text NOT NULL,
+    state text NOT NULL,
+    deployed_at timestamp with time zone NOT NULL,
+    CONSTRAINT generic_resources_pkey PRIMARY KEY (resource_key),
+    CONSTRAINT generic_resources_state_check CHECK (state = ANY (ARRAY['ACTIVE'::text, 'DELETED'::text])),
+    CONSTRAINT generic_resources_tenant_id_resource_id_version_key UNIQUE (tenant_id, resource_id, version)
+);
+CREATE INDEX generic_resources_deployment ON generic_resources USING btree (deployment_key);
+CREATE INDEX generic_resources_resource ON generic_resources USING btree (sha256);
+
 -- table global_task_listeners
 CREATE TABLE global_task_listeners (
     key bigint GENERATED ALWAYS AS IDENTITY NOT NULL,

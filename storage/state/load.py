@@ -191,6 +191,9 @@ async def _references(reader: Connection, state: State, plan: LoadPlan) -> tuple
         calls += families.calls_for(state, plan.families, plan.definitions, plan.timers, plan.deployments)
     if plan.forms or plan.form_keys or plan.deployments:
         calls.append(versions.call_for(versions.FORMS, plan.forms, plan.form_keys, plan.deployments))
+    if plan.generic_resources or plan.generic_resource_keys or plan.deployments:
+        named = versions.GENERIC_RESOURCES, plan.generic_resources
+        calls.append(versions.call_for(*named, plan.generic_resource_keys, plan.deployments))
     if plan.requirements or plan.requirements_keys or plan.deployments:
         named = versions.REQUIREMENTS, plan.requirements
         calls.append(versions.call_for(*named, plan.requirements_keys, plan.deployments))
@@ -207,6 +210,7 @@ async def _references(reader: Connection, state: State, plan: LoadPlan) -> tuple
     answers = {call[0]: result.rows for call, result in zip(calls, results, strict=True)}
     families.add(state, plan.families, answers.get(families.FAMILIES, []), answers.get(families.START_TIMERS, []))
     versions.add_forms(state, plan.forms, answers.get(versions.FORMS, []))
+    versions.add_generic_resources(state, plan.generic_resources, answers.get(versions.GENERIC_RESOURCES, []))
     versions.add_requirements(state, plan.requirements, answers.get(versions.REQUIREMENTS, []))
     versions.add_decisions(state, plan.decisions, answers.get(versions.DECISIONS, []))
     if plan.task_listeners:

@@ -192,6 +192,16 @@ WHERE (tenant_id, form_id) IN (
     UNION SELECT tenant_id, form_id FROM forms WHERE form_key = ANY ($3::bigint[])
     UNION SELECT tenant_id, form_id FROM forms WHERE deployment_key = ANY ($4::bigint[]));
 
+-- name: generic_resources
+-- All versions of what is named, or of which a version or its deployment is named. A deleted version keeps its number.
+SELECT resource_key, deployment_key, tenant_id, resource_id, version, version_tag, resource_name, sha256, state,
+       to_epoch_ms(deployed_at)
+FROM generic_resources
+WHERE (tenant_id, resource_id) IN (
+    SELECT * FROM unnest($1::text[], $2::text[])
+    UNION SELECT tenant_id, resource_id FROM generic_resources WHERE resource_key = ANY ($3::bigint[])
+    UNION SELECT tenant_id, resource_id FROM generic_resources WHERE deployment_key = ANY ($4::bigint[]));
+
 -- name: decision_requirements
 -- All versions of what is named, or of which a version or its deployment is named. A deleted version keeps its number.
 SELECT decision_requirements_key, deployment_key, tenant_id, requirements_id, version, name, resource_name, sha256, state,

@@ -66,6 +66,8 @@ class LoadPlan:
         self.definitions: set[int] = set()
         self.forms: set[tuple[str, str]] = set()
         self.form_keys: set[int] = set()
+        self.generic_resources: set[tuple[str, str]] = set()
+        self.generic_resource_keys: set[int] = set()
         self.requirements: set[tuple[str, str]] = set()
         self.requirements_keys: set[int] = set()
         self.decisions: set[tuple[str, str]] = set()
@@ -97,6 +99,8 @@ class LoadPlan:
             NeedKind.FORMS: (self.forms, state.catalogue.form_versions),
             NeedKind.DEPLOYMENT: (self.deployments, state.catalogue.deployments),
             NeedKind.FORM: (self.form_keys, state.catalogue.forms),
+            NeedKind.GENERIC_RESOURCES: (self.generic_resources, state.catalogue.generic_resource_versions),
+            NeedKind.GENERIC_RESOURCE: (self.generic_resource_keys, state.catalogue.generic_resources),
             NeedKind.REQUIREMENTS: (self.requirements, state.catalogue.requirements_versions),
             NeedKind.REQUIREMENTS_KEY: (self.requirements_keys, ()),
             NeedKind.DECISIONS: (self.decisions, state.catalogue.decision_versions),

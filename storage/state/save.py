@@ -13,7 +13,13 @@ import msgspec
 
 from vivero.core.execution.outcomes import Handled, InboxCommand
 from vivero.core.records.codec import EVENT_FORMAT, encode_command, encode_events
-from vivero.core.state.catalogue import DecisionVersion, Definition, FormVersion, RequirementsVersion
+from vivero.core.state.catalogue import (
+    DecisionVersion,
+    Definition,
+    FormVersion,
+    GenericResourceVersion,
+    RequirementsVersion,
+)
 from vivero.core.state.instance_tree import (
     COMPLETED,
     TERMINATED,
@@ -80,7 +86,7 @@ def moves_definitions(state: State) -> bool:
     return not _OF_CATALOGUE.isdisjoint(map(type, state.dirty))
 
 
-_OF_CATALOGUE = frozenset((Definition, FormVersion, RequirementsVersion, DecisionVersion))
+_OF_CATALOGUE = frozenset((Definition, FormVersion, RequirementsVersion, DecisionVersion, GenericResourceVersion))
 
 
 def fence(partition: int, epoch: int, old_position: int, new_position: int, next_key: int) -> Call:

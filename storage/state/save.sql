@@ -400,6 +400,21 @@ UPDATE forms t SET state = x.state
 FROM json_to_recordset($1) AS x(key bigint, state text)
 WHERE t.form_key = x.key;
 
+-- name: new_generic_resources
+-- As definitions.
+INSERT INTO generic_resources (resource_key, deployment_key, tenant_id, resource_id, version, version_tag, resource_name,
+    sha256, state, deployed_at)
+SELECT x.key, x.deployment, x.tenant, x.resource_id, x.version, x.version_tag, x.resource, x.sha256, x.state,
+    from_epoch_ms(x.deployed_at)
+FROM json_to_recordset($1) AS x(key bigint, deployment bigint, tenant text, resource_id text, version int, version_tag text,
+    resource text, sha256 text, state text, deployed_at bigint);
+
+-- name: generic_resources
+-- Only the state changes.
+UPDATE generic_resources t SET state = x.state
+FROM json_to_recordset($1) AS x(key bigint, state text)
+WHERE t.resource_key = x.key;
+
 -- name: new_decision_requirements
 -- As definitions.
 INSERT INTO decision_requirements (decision_requirements_key, deployment_key, tenant_id, requirements_id, version, name,

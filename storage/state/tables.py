@@ -13,7 +13,14 @@ from typing import Any
 
 import msgspec
 
-from vivero.core.state.catalogue import DecisionVersion, Definition, Deployment, FormVersion, RequirementsVersion
+from vivero.core.state.catalogue import (
+    DecisionVersion,
+    Definition,
+    Deployment,
+    FormVersion,
+    GenericResourceVersion,
+    RequirementsVersion,
+)
 from vivero.core.state.columns import Field, fields_of, values_of_instance
 from vivero.core.state.decision_instances import DecisionInstance
 from vivero.core.state.instance_tree import (
@@ -214,13 +221,14 @@ DEPLOYMENTS = Table("deployments", Deployment, owners.NONE)
 DECISION_INSTANCES = Table("decision_instances", DecisionInstance, owners.OF_DECISIONS)
 DEFINITIONS = Table("definitions", Definition, owners.NONE, stored="process_definitions")
 FORMS = Table("forms", FormVersion, owners.NONE)
+GENERIC_RESOURCES = Table("generic_resources", GenericResourceVersion, owners.NONE)
 REQUIREMENTS = Table("decision_requirements", RequirementsVersion, owners.NONE)
 DECISIONS = Table("decision_definitions", DecisionVersion, owners.NONE)
 
 SCOPES = (INSTANCES, ELEMENTS)
 OTHERS = (
     *(COMPENSATIONS, MESSAGES, CHANNEL_SUBSCRIPTIONS, START_LOCKS, START_SUBSCRIPTIONS),
-    *(DEFINITIONS, FORMS, REQUIREMENTS, DECISIONS),
+    *(DEFINITIONS, FORMS, GENERIC_RESOURCES, REQUIREMENTS, DECISIONS),
 )
 TABLES = (*SCOPES, *WAITS, *OTHERS)
 """All with a statement for new rows and another one for changed rows."""

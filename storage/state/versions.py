@@ -1,4 +1,4 @@
-"""All versions of the forms, of the decision requirements and of the decisions that a batch needs."""
+"""All versions of the forms, generic resources, decision requirements and decisions that a batch needs."""
 
 from __future__ import annotations
 
@@ -6,17 +6,18 @@ from collections.abc import Iterable, Set
 from pathlib import Path
 from typing import Any, TypeVar
 
-from vivero.core.state.catalogue import DecisionVersion, FormVersion, RequirementsVersion
+from vivero.core.state.catalogue import DecisionVersion, FormVersion, GenericResourceVersion, RequirementsVersion
 from vivero.core.state.state import State
 from vivero.storage.postgres.driver import Call
 from vivero.storage.postgres.sql_files import Statement, load
 
 _sql = load(Path(__file__).with_name("load.sql"))
-FORMS, REQUIREMENTS, DECISIONS = _sql["forms"], _sql["decision_requirements"], _sql["decision_definitions"]
+FORMS, GENERIC_RESOURCES = _sql["forms"], _sql["generic_resources"]
+REQUIREMENTS, DECISIONS = _sql["decision_requirements"], _sql["decision_definitions"]
 
 Name = tuple[str, str]
 """A tenant and an id."""
-Version = TypeVar("Version", FormVersion, RequirementsVersion, DecisionVersion)
+Version = TypeVar("Version", FormVersion, GenericResourceVersion, RequirementsVersion, DecisionVersion)
 
 
 def call_for(statement: Statement, named: Set[Name], keys: Set[int], containers: Set[int]) -> Call:
@@ -31,6 +32,13 @@ def add_forms(state: State, asked: Set[Name], rows: Iterable[tuple[Any, ...]]) -
     forms = (FormVersion(*row) for row in rows)
     named = (((form.tenant, form.form_id), form) for form in forms)
     _add(asked, named, state.catalogue.form_versions, state.catalogue.forms)
+
+
+def add_generic_resources(state: State, asked: Set[Name], rows: Iterable[tuple[Any, ...]]) -> None:
+    """As `add_forms`."""
+    resources = (GenericResourceVersion(*row) for row in rows)
+    named = (((one.tenant, one.resource_id), one) for one in resources)
+    _add(asked, named, state.catalogue.generic_resource_versions, state.catalogue.generic_resources)
 
 
 def add_requirements(state: State, asked: Set[Name], rows: Iterable[tuple[Any, ...]]) -> None:

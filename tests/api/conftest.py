@@ -294,6 +294,20 @@ class Rows:
         }
         self.put("forms", **(defaults | row))
 
+    def generic_resource(self, key=KEY + 22, **row):
+        defaults = {
+            "resource_key": key,
+            "deployment_key": KEY,
+            "tenant_id": "<default>",
+            "resource_id": "robot",
+            "version": 1,
+            "resource_name": "robots/robot.rpa",
+            "sha256": "ee",
+            "state": "ACTIVE",
+            "deployed_at": NOW,
+        }
+        self.put("generic_resources", **(defaults | row))
+
     def decision(self, key=KEY + 17, **row):
         """A decision, with the version of decision requirements that has it."""
         shared = {

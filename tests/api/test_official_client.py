@@ -367,7 +367,28 @@ async def test_forms_of_a_start_and_of_a_task(in_thread):
         assert client.get_user_task_form(user_task_key=task.user_task_key).schema == review.read_text()
         with pytest.raises(sdk.errors.NotFoundError):
             client.get_form_by_key(form_key=review_form.form_key)
-        assert client.get_resource(resource_key=form.form_key).resource_id == "file-claim"
+        with pytest.raises(sdk.errors.NotFoundError):
+            client.get_resource(resource_key=form.form_key)
+
+    await in_thread(use)
+
+
+async def test_generic_resources(in_thread, tmp_path):
+    def use(client):
+        robot, note = tmp_path / "robot.rpa", tmp_path / "note.md"
+        robot.write_text('{"id": "robot", "versionTag": "v1"}')
+        note.write_bytes(b"\x00\xff")
+        deployed = client.deploy_resources_from_files([str(robot), str(note)]).deployments
+        made = {one.resource.resource_id: one.resource.resource_key for one in deployed}
+        script, text = made["robot"], made["note.md"]
+        asked = models.ResourceSearchQuery.from_dict({"filter": {"resourceId": {"$in": ["robot", "gone"]}}})
+        assert [item.resource_key for item in client.search_resources(data=asked).items] == [script]
+        assert client.get_resource(resource_key=script).version_tag == "v1"
+        assert client.get_resource_content(resource_key=script).to_dict() == {"id": "robot", "versionTag": "v1"}
+        assert client.get_resource_content_binary(resource_key=text).payload.read() == b"\x00\xff"
+        client.delete_resource(resource_key=text, data=models.DeleteResourceRequest())
+        with pytest.raises(sdk.errors.NotFoundError):
+            client.get_resource(resource_key=text)
 
     await in_thread(use)
 

@@ -40,6 +40,7 @@ TABLES = {
     "start_subscriptions": [],
     "process_definitions": [],
     "forms": [],
+    "generic_resources": [],
     "decision_requirements": [],
     "decision_definitions": [],
     "deployments": [],

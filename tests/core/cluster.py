@@ -77,6 +77,11 @@ class Partition(MemoryEngine):
             name: {version: mine.forms[row.key] for version, row in versions.items()}
             for name, versions in theirs.form_versions.items()
         }
+        mine.generic_resources = {key: _copy(row) for key, row in theirs.generic_resources.items()}
+        mine.generic_resource_versions = {
+            name: {version: mine.generic_resources[row.key] for version, row in versions.items()}
+            for name, versions in theirs.generic_resource_versions.items()
+        }
         mine.requirements = {key: _copy(row) for key, row in theirs.requirements.items()}
         mine.requirements_versions = {
             name: {version: mine.requirements[row.key] for version, row in versions.items()}

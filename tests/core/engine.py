@@ -342,6 +342,7 @@ def snapshot(state):
         "catalogue": [whole(row) for row in state.catalogue.definitions.values()]
         + [whole(row) for row in state.catalogue.usage.values()]
         + [whole(row) for row in state.catalogue.forms.values()]
+        + [whole(row) for row in state.catalogue.generic_resources.values()]
         + [whole(row) for row in state.catalogue.requirements.values()]
         + [whole(row) for row in state.catalogue.decisions.values()],
         "families": {key: list(family) for key, family in state.catalogue.families.items() if family},

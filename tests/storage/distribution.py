@@ -66,6 +66,7 @@ GLOBAL = {
         (
             *("process_definitions", "deployments", "resources", "forms", "start_subscriptions", "definitions_seq"),
             *("decision_requirements", "decision_definitions", "global_task_listeners", "cluster_variables"),
+            "generic_resources",
         ),
         CATALOGUE,
     ),
@@ -138,7 +139,7 @@ NOT_ERASED = {
     **dict.fromkeys(
         (
             *("process_definitions", "deployments", "resources", "forms", "start_subscriptions", "users"),
-            *("decision_requirements", "decision_definitions"),
+            *("decision_requirements", "decision_definitions", "generic_resources"),
             *("user_groups", "roles", "members", "mapping_rules", "authorizations", "api_tokens", "sessions"),
             *("tenants", "tenant_partitions", "global_task_listeners", "cluster_variables"),
         ),

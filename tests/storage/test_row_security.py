@@ -20,7 +20,7 @@ SEVERAL = {
     "element_counts": 2,
     "counted_elements": 3,
     "counted_jobs": 2,
-    "resources": 3,
+    "resources": 4,
     "process_instances_view": 2,
     "command_log_view": 2,
 }

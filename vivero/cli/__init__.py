@@ -38,7 +38,7 @@ CLI_COMMANDS: Mapping[str, Mapping[str, tuple[str, str]]] = {
         "database-url": ("server.migrate:database_url", "Print the URL of a running embedded PostgreSQL, for psql."),
     },
     "Processes": {
-        "deploy": ("processes.deploy:deploy", "Deploy BPMN files, forms and decisions, all or none."),
+        "deploy": ("processes.deploy:deploy", "Deploy BPMN files, forms, decisions and others, all or none."),
         "start": ("processes.start:start", "Start a process; with --await, wait for its result."),
         "validate": (
             "processes.validate:validate",
@@ -97,6 +97,7 @@ CLI_COMMANDS: Mapping[str, Mapping[str, tuple[str, str]]] = {
         "definitions": ("looking.definitions:definitions", "List deployed processes and their versions."),
         "xml": ("looking.definitions:xml", "Print the model of a process."),
         "forms": ("looking.forms:forms", "List the versions of deployed forms."),
+        "resources": ("looking.resources:resources", "List the versions of other deployed files."),
         "show": ("looking.show:show", "Show one process instance: elements, variables, incidents."),
         "trace": ("looking.show:trace", "Show the history of a process instance, one line per event."),
         "events": ("looking.show:events", "Show one command of the log and its events."),

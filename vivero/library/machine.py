@@ -78,6 +78,12 @@ class Machine:
         for form in models.forms(tenant):
             self.state.catalogue.form_versions.setdefault((tenant, form.form_id), {})[form.version] = form
             self.state.catalogue.forms[form.key] = form
+        for resource in models.generic_resources(tenant):
+            known_versions = self.state.catalogue.generic_resource_versions.setdefault(
+                (tenant, resource.resource_id), {}
+            )
+            known_versions[resource.version] = resource
+            self.state.catalogue.generic_resources[resource.key] = resource
         self.engine.decision_files.update(models.decision_files)
         for decision in models.decisions(tenant):
             versions = self.state.catalogue.decision_versions.setdefault((tenant, decision.decision_id), {})

@@ -1,17 +1,18 @@
-"""The BPMN models that instances run, by the hash of their content, the forms of their tasks, and their decisions."""
+"""The BPMN models that instances run, by the hash of their content, and the other files that they name."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 from copy import copy
+from dataclasses import replace
 from hashlib import sha256
-from pathlib import Path
+from pathlib import Path, PurePath
 from typing import Any
 
-from vivero.core.bpmn.model import DecisionFile, Form, Problem, Process
+from vivero.core.bpmn.model import DecisionFile, Form, GenericResource, Problem, Process
 from vivero.core.resources.kinds import read_resources
 from vivero.core.snapshots.format import DefinitionEntry
-from vivero.core.state.catalogue import DecisionVersion, Definition, FormVersion
+from vivero.core.state.catalogue import DecisionVersion, Definition, FormVersion, GenericResourceVersion
 
 KEY_BYTES = 6
 """Bytes of a hash in the key of a definition: it is below all keys that an engine gives out."""
@@ -28,13 +29,15 @@ class InvalidModel(Exception):
 
 
 class Models:
-    """BPMN files, forms and decisions, parsed once. Of two files with the same id, the later has its newer version.
+    """BPMN files, forms, decisions and others, parsed once. Of two files with the same id, the later has its newer
+    version.
 
     A running instance needs the file with which it began. Keep old versions as long as snapshots refer to them.
     """
 
     def __init__(self, files: Mapping[str, bytes]) -> None:
-        """`files`: name → content; the name ends with `.bpmn`, `.form` or `.dmn`.
+        """`files`: name → content. Names that end with `.bpmn`, `.form`, `.dmn` and `.rpa` say what the file is. Every
+        other file is a generic resource, whose id is its name without folders.
 
         Raises:
             InvalidModel: a file has problems.
@@ -44,6 +47,8 @@ class Models:
         """SHA-256 of a file → its processes by id."""
         self._names: dict[str, str] = {}
         self._forms: dict[str, Form] = {}
+        self._generic: list[tuple[GenericResource, str]] = []
+        """With the SHA-256 of each. Two of them may have the same content."""
         self._decisions: dict[str, DecisionFile] = {}
         self.decision_files: dict[str, bytes] = {}
         """SHA-256 of a file of decisions → its content."""
@@ -60,6 +65,8 @@ class Models:
                 self.decision_files[digest] = content
             if parsed.form is not None:
                 self._forms[digest] = parsed.form
+            if parsed.generic is not None:
+                self._generic.append((_without_folders(parsed.generic, name), digest))
             self.resources[digest] = {process.id: process for process in parsed.processes}
             self._names[digest] = name
 
@@ -110,6 +117,15 @@ class Models:
             key, name = _key_of(form.id, digest), self._names[digest]
             yield FormVersion(key, DEPLOYMENT, tenant, form.id, version, form.version_tag, name, digest, "ACTIVE", 0)
 
+    def generic_resources(self, tenant: str) -> Iterator[GenericResourceVersion]:
+        """A version of a generic resource for each file."""
+        versions: dict[str, int] = {}
+        for resource, digest in self._generic:
+            id, tag, name = resource.id, resource.version_tag, self._names[digest]
+            version, key = versions.get(id, 0) + 1, _key_of(f"resource {id}", digest)
+            versions[id] = version
+            yield GenericResourceVersion(key, DEPLOYMENT, tenant, id, version, tag, name, digest, "ACTIVE", 0)
+
     def decisions(self, tenant: str) -> Iterator[DecisionVersion]:
         """A version of each decision for each file."""
         digests = {name: digest for digest, name in self._names.items()}
@@ -143,6 +159,11 @@ class Models:
         return Definition(
             key, DEPLOYMENT, tenant, process.id, version, process.name, process.version_tag, name, digest, "ACTIVE", 0
         )
+
+
+def _without_folders(resource: GenericResource, name: str) -> GenericResource:
+    """A file that is named by its name has the id that it gets when it is deployed."""
+    return replace(resource, id=PurePath(name).name) if resource.id == name else resource
 
 
 def _next_version(before: int, taken: set[int]) -> int:

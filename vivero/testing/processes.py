@@ -60,7 +60,7 @@ class Processes:
         self.now = BEGIN
 
     def use(self, *paths: str | Path) -> Processes:
-        """Use BPMN files, forms and decisions. Relative paths begin at the folder of the test, or at pytest's root."""
+        """Use files of any kind. Relative paths begin at the folder of the test, or at pytest's root."""
         self._files |= self._read(paths)
         return self
 

@@ -10,6 +10,7 @@ from vivero.core.bpmn.elements.activities import called_decision, called_element
 from vivero.core.bpmn.elements.form_references import start_form
 from vivero.core.bpmn.elements.implicit_starts import implicit_starts, process_start
 from vivero.core.bpmn.elements.joins import join
+from vivero.core.bpmn.elements.linked_resources import linked_resources
 from vivero.core.bpmn.elements.listeners import execution_listeners, task_listeners
 from vivero.core.bpmn.elements.loops import loop_of
 from vivero.core.bpmn.elements.user_tasks import user_task, user_task_job, warn_of_embedded_form
@@ -78,6 +79,13 @@ def waiting_event_sub_processes(scope: str, draft: Draft) -> tuple[str, ...]:
 def job_task(member: Member, extensions: Extensions, draft: Draft) -> Node:
     """A task that a job worker performs. BPMN 2.0.2 §10.3.3."""
     return plain(member, extensions, draft, job=_job(member, extensions, draft))
+
+
+def service_task(member: Member, extensions: Extensions, draft: Draft) -> Node:
+    """A task that a job worker performs, to whom it may link deployed files. §10.3.3."""
+    job = _job(member, extensions, draft)
+    links = linked_resources(member.element, extensions, draft.report)
+    return plain(member, extensions, draft, job=replace(job, links=links) if job is not None and links else job)
 
 
 def send_task(member: Member, extensions: Extensions, draft: Draft) -> Node:

@@ -14,6 +14,7 @@ from dataclasses import replace
 
 from vivero.core.bpmn.elements import builders
 from vivero.core.bpmn.elements.form_references import START_FORM
+from vivero.core.bpmn.elements.linked_resources import LINKS
 from vivero.core.bpmn.elements.loops import CHILDREN as LOOPS
 from vivero.core.bpmn.elements.user_tasks import EXTENSIONS as USER_TASK
 from vivero.core.bpmn.events import EVENT_KINDS
@@ -50,7 +51,7 @@ ELEMENTS: Mapping[str, ElementKind] = {
     "boundaryEvent": _event("BOUNDARY_EVENT", Place.BOUNDARY),
     "task": _activity("TASK", builders.plain),
     "manualTask": _activity("MANUAL_TASK", builders.plain),
-    "serviceTask": _one_of_several("SERVICE_TASK", builders.job_task, JOB),
+    "serviceTask": _one_of_several("SERVICE_TASK", builders.service_task, JOB | LINKS),
     "sendTask": _one_of_several("SEND_TASK", builders.send_task, JOB | PUBLISH),
     "receiveTask": _one_of_several("RECEIVE_TASK", builders.receive_task),
     "scriptTask": _one_of_several("SCRIPT_TASK", builders.script_task, JOB | {"script"}),

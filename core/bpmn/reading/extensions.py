@@ -34,12 +34,12 @@ PEOPLE = frozenset({"userTask", "assignmentDefinition", "taskSchedule", "priorit
 ACCEPTED = frozenset({"properties", "userTaskForm"})
 """Data for people and tools, accepted everywhere."""
 
-WITHOUT_EFFECT = frozenset({"formDefinition"})
+WITHOUT_EFFECT = frozenset({"formDefinition", "linkedResources"})
 """Executed elements that are no problem where they have no effect: nothing waits for a form there, and a process that
-was deployed with one must stay readable. They are warnings."""
+was deployed with one must stay readable. Camunda deploys other tasks than service tasks with linked resources, too.
+They are warnings."""
 
 NOT_YET: MappingOf[str, str] = {
-    "linkedResources": "linked resources are",
     "error": "variables of a caught error are",
 }
 
@@ -53,11 +53,12 @@ KNOWN = (
     | AD_HOC
     | PEOPLE
     | CONDITIONAL
-    | {"calledDecision", "formDefinition", "loopCharacteristics", "script", "subscription", "versionTag"}
+    | {"calledDecision", "formDefinition", "linkedResources", "loopCharacteristics", "script"}
+    | {"subscription", "versionTag"}
 )
 """Elements that are executed somewhere. At other places they have no effect."""
 
-LISTS = frozenset({"executionListeners", "ioMapping", "taskHeaders", "taskListeners"})
+LISTS = frozenset({"executionListeners", "ioMapping", "linkedResources", "taskHeaders", "taskListeners"})
 """Lists. An empty one is accepted everywhere, because modelers leave them behind."""
 
 _DEFAULT_RETRIES = compile_attribute("3")

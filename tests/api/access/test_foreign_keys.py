@@ -140,6 +140,7 @@ def core():
     core.memory.deploy(MODEL, tenant="a")
     core.memory.deploy(one("D", "1"), "d.dmn", "a")
     core.memory.deploy(b'{"id": "ask", "components": []}', "ask.form", "a")
+    core.memory.deploy(b"a", "note.md", "a")
     assert core.memory.run(CreateInstance("p"), "a").rejection is None
     fails = next(job for job in core.memory.state.jobs.values() if job.type == "fails")
     assert core.memory.run(FailJob(fails.key, 0), "a").rejection is None

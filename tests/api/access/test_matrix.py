@@ -74,6 +74,7 @@ dov  POST   /v2/resources/search
 dov  GET    /v2/resources/{resourceKey}
 dov  GET    /v2/resources/{resourceKey}/content
 dov  GET    /v2/resources/{resourceKey}/content/binary
+dov  POST   /v2/forms/search
 dov  GET    /v2/forms/{formKey}
 dow  POST   /v2/documents
 dow  POST   /v2/documents/batch

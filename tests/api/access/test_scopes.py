@@ -31,6 +31,7 @@ def fill(rows, key, process):
     rows.execute("INSERT INTO resources (sha256, bytes) VALUES (%s, '<xml/>')", [process])
     rows.definition(key, process_id=process, sha256=process)
     rows.form(key + 15, form_id=process, sha256=process)
+    rows.generic_resource(key + 22, resource_id=process, sha256=process)
     rows.instance(key, **own)
     shared = {"root_key": key, "process_instance_key": key}
     rows.element(key + 1, **own, **shared, scope_key=key, path=[key + 1, key])

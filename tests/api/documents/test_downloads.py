@@ -4,7 +4,8 @@ import pytest
 import trio
 
 from vivero.api.documents.links import LinkKeys
-from vivero.api.documents.serving import DocumentLost, disposition
+from vivero.api.documents.serving import DocumentLost
+from vivero.api.http.downloads import disposition
 from vivero.engine.documents.pace import PART_BYTES
 from vivero.storage.documents.documents import DocumentPlace
 
@@ -76,7 +77,7 @@ async def test_no_browser_runs_a_document(documents):
     ],
 )
 def test_a_name_never_leaves_its_header(name, header):
-    assert disposition(name) == header
+    assert disposition(name) == (b"content-disposition", header.encode())
 
 
 async def test_a_head_request_reads_no_part(documents):

@@ -10,14 +10,16 @@ from vivero.api.deployment.cluster_variables import named_in
 from vivero.core.records.catalogue import (
     Deploy,
     DeployedForm,
+    DeployedGenericResource,
     DeployedProcess,
     DeploymentReply,
     FormMetadata,
+    GenericResourceMetadata,
     ProcessMetadata,
     ResourceReference,
 )
 from vivero.storage.postgres.errors import ConnectionLost
-from vivero.storage.reads import deployed_forms, expression_context
+from vivero.storage.reads import deployed_files, expression_context
 
 KEY = 2251799813685249
 TYPE = (b"content-type", b"multipart/form-data; boundary=xyz")
@@ -145,6 +147,65 @@ async def test_forms_are_deployed(rows, reader, stored, engine):
     assert engine.command == Deploy((ResourceReference("ask.form", digest, (), FormMetadata("ask", "v1")),))
     assert rows.execute("SELECT sha256, bytes FROM resources").fetchall() == [(digest, FORM)]
     assert stored.files.definitions.parsed == {}
+
+
+async def test_any_other_file_is_deployed_as_it_is(rows, reader, stored, engine):
+    made = DeployedGenericResource("note.md", 3, "note.md", "<default>", KEY + 3)
+    engine.reply = DeploymentReply(KEY, "<default>", (), resources=(made,))
+    content = b"\x00\xff note"
+    answer = await reader("POST", "/v2/deployments", body(part(content, file_name="note.md")), [TYPE])
+    nothing = dict.fromkeys(("processDefinition", "decisionDefinition", "decisionRequirements", "form"))
+    resource = {"resourceId": "note.md", "version": 3, "resourceName": "note.md", "tenantId": "<default>"}
+    assert answer.json["deployments"] == [nothing | {"resource": resource | {"resourceKey": str(KEY + 3)}}]
+    assert decode("DeploymentResult", answer.json).deployments[0].resource.resource_id == "note.md"
+    digest = hashlib.sha256(content).hexdigest()
+    reference = ResourceReference("note.md", digest, generic=GenericResourceMetadata("note.md"))
+    assert engine.command == Deploy((reference,))
+    assert rows.execute("SELECT sha256, bytes FROM resources").fetchall() == [(digest, content)]
+
+
+@pytest.mark.harmless
+async def test_a_deployment_has_each_resource_once(client, engine):
+    files = [part(b"a", file_name="note.md"), part(b"b", file_name="note.md")]
+    detail = (await client("POST", "/v2/deployments", body(*files), [TYPE])).problem["detail"]
+    assert "'(2) note.md': resource 'note.md' is also in 'note.md'" in detail
+    assert engine.appended == []
+
+
+LINK = (
+    '<serviceTask id="t" xmlns:zeebe="http://camunda.org/schema/zeebe/1.0"><extensionElements>'
+    '<zeebe:taskDefinition type="w"/><zeebe:linkedResources>'
+    '<zeebe:linkedResource resourceId="{}" resourceType="{}" {}/></zeebe:linkedResources></extensionElements>'
+    "</serviceTask>"
+)
+TAGGED = 'bindingType="versionTag" versionTag="v1"'
+BOUND = 'bindingType="deployment"'
+
+
+@pytest.mark.parametrize(
+    ("id", "type", "binding", "lacks"),
+    [
+        ("note.md", "text", "", None),
+        ("note.md", "text", TAGGED, "no resource 'note.md' with the version tag 'v1' is deployed"),
+        ("note.md", "text", BOUND, "the resource 'note.md' is not in this deployment"),
+        ("robot", "RPA", TAGGED, None),
+        ("robot", "FORM", "", "no form 'robot' is deployed"),
+        ("gone", "RPA", "", "no resource 'gone' is deployed"),
+        ("other", "RPA", "", "no resource 'other' is deployed"),
+        ("here.md", "text", BOUND, None),
+        ("here.md", "text", "", None),
+        ("=x", "text", "", None),
+    ],
+)
+async def test_a_linked_file_that_is_not_there_is_a_warning(rows, reader, stored, engine, id, type, binding, lacks):
+    rows.generic_resource(KEY + 40, resource_id="note.md")
+    rows.generic_resource(KEY + 41, version_tag="v1")
+    rows.generic_resource(KEY + 42, resource_id="gone", state="DELETED")
+    rows.generic_resource(KEY + 43, resource_id="other", tenant_id="other")
+    files = part(process(more=LINK.format(id, type, binding))), part(b"a", file_name="here.md")
+    answer = await reader("POST", "/v2/deployments", body(*files), [TYPE])
+    found = [text for text in answer.json["warnings"] if "the task becomes an incident" in text]
+    assert [lacks in text for text in found] == ([] if lacks is None else [True])
 
 
 TASK = (
@@ -451,7 +512,7 @@ async def warned(reader, form):
     file = process(more=REVIEW.format(id=form))
     answer = await reader("POST", "/v2/deployments", body(part(file)), [TYPE])
     assert answer.status == 200, answer.body
-    return [warning for warning in answer.json["warnings"] if "form" in warning]
+    return [warning for warning in answer.json["warnings"] if "form" in warning or "look" in warning]
 
 
 @pytest.mark.parametrize("form", ["none", NUL], ids=["absent", "no text of PostgreSQL"])
@@ -488,6 +549,6 @@ async def test_a_deployment_that_is_done_does_not_fail_for_its_warnings(rows, re
     async def away(*_arguments):
         raise ConnectionLost("gone")
 
-    monkeypatch.setattr(deployed_forms, "missing", away)
+    monkeypatch.setattr(deployed_files, "missing", away)
     (warning,) = await warned(reader, "none")
     assert "could not be looked up" in warning

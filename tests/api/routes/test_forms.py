@@ -1,4 +1,4 @@
-"""Forms over HTTP: by key, of a task, for a start; as resources; and who may delete what."""
+"""Forms over HTTP: by key, of a task, for a start; searches; and who may delete what."""
 
 from codecs import BOM_UTF8
 
@@ -61,11 +61,9 @@ async def test_a_deleted_form_is_only_for_the_tasks_that_have_it(task, forms, re
     forms.form(state="DELETED")
     task(FORM)
     assert (await reader("GET", f"/v2/user-tasks/{TASK}/form")).json == expected()
-    for path, what in (("forms", "Form"), ("resources", "Resource")):
-        problem = (await reader("GET", f"/v2/{path}/{FORM}")).problem
-        assert (problem["status"], problem["detail"]) == (404, f"{what} with key '{FORM}' not found")
-    assert (await reader("GET", f"/v2/resources/{FORM}/content")).status == 404
-    assert (await reader("POST", "/v2/resources/search")).json["items"] == []
+    problem = (await reader("GET", f"/v2/forms/{FORM}")).problem
+    assert (problem["status"], problem["detail"]) == (404, f"Form with key '{FORM}' not found")
+    assert (await reader("POST", "/v2/forms/search")).json["items"] == []
 
 
 async def test_the_form_of_a_task_is_the_one_that_it_was_created_with(task, forms, reader):
@@ -111,33 +109,26 @@ async def test_definitions_with_a_start_form_can_be_found(rows, reader):
         assert [item["hasStartForm"] for item in answer.json["items"]] == [flag]
 
 
-async def test_a_form_is_a_resource(forms, reader):
+async def test_forms_are_searched_and_are_no_resources(forms, reader):
     forms.form(version_tag="v1")
     forms.form(FORM + 1, form_id="other", deployment_key=KEY + 5)
-    found = (await reader("GET", f"/v2/resources/{FORM}")).json
-    assert found == {
-        "resourceName": "ask.form",
-        "version": 1,
-        "versionTag": "v1",
-        "resourceId": "ask",
-        "tenantId": "<default>",
-        "resourceKey": str(FORM),
-    }
-    assert decode("ResourceResult", found).additional_properties == {}
-    body = {"filter": {"resourceId": {"$like": "a*"}, "deploymentKey": str(KEY)}, "sort": [{"field": "resourceName"}]}
-    assert (await reader("POST", "/v2/resources/search", body)).json["items"] == [found]
-    types = {"content": b"application/json", "content/binary": b"application/octet-stream"}
-    for path, type in types.items():
-        answer = await reader("GET", f"/v2/resources/{FORM}/{path}")
-        assert (answer.body, answer.headers[b"content-type"]) == (SCHEMA.encode(), type)
+    body = {"filter": {"formId": {"$like": "a*"}, "deploymentKey": str(KEY)}, "sort": [{"field": "resourceName"}]}
+    assert (await reader("POST", "/v2/forms/search", body)).json["items"] == [
+        {
+            "resourceName": "ask.form",
+            "version": 1,
+            "versionTag": "v1",
+            "formId": "ask",
+            "tenantId": "<default>",
+            "formKey": str(FORM),
+        }
+    ]
+    assert (await reader("POST", "/v2/resources/search")).json["items"] == []
+    for end in ("", "/content", "/content/binary"):
+        assert (await reader("GET", f"/v2/resources/{FORM}{end}")).status == 404
 
 
-async def test_a_definition_is_no_such_resource(rows, reader):
-    rows.definition()
-    assert (await reader("GET", f"/v2/resources/{KEY}")).status == 404
-
-
-@pytest.mark.parametrize("path", ["forms/5", "user-tasks/5/form", "resources/5/content", "resources/5/content/binary"])
+@pytest.mark.parametrize("path", ["forms/5", "user-tasks/5/form"])
 @pytest.mark.harmless
 async def test_what_is_not_there_is_404(rows, reader, path):
     assert (await reader("GET", f"/v2/{path}")).problem["title"] == "NOT_FOUND"

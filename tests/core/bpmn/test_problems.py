@@ -458,7 +458,6 @@ def test_gateways_and_conditions(process, content, problems):
 
 
 EXTENSIONS_NOT_YET = {
-    "linkedResources": "linked resources are",
     "error": "variables of a caught error are",
 }
 

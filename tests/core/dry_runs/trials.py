@@ -20,6 +20,7 @@ NOTHING = {
     ),
     NeedKind.FAMILY: lambda catalogue, key: catalogue.families.setdefault(key, {}),
     NeedKind.FORMS: lambda catalogue, key: catalogue.form_versions.setdefault(key, {}),
+    NeedKind.GENERIC_RESOURCES: lambda catalogue, key: catalogue.generic_resource_versions.setdefault(key, {}),
     NeedKind.DECISIONS: lambda catalogue, key: catalogue.decision_versions.setdefault(key, {}),
 }
 """What a need finds that nobody has deployed."""

@@ -34,6 +34,7 @@ def test_every_golden_trace_is_of_a_variant_or_has_its_own_test():
         "suspensions",
         "business_ids",
         "cluster_variables",
+        "linked_resources",
         "modification",
         "migration",
         "pending_start",

@@ -47,6 +47,7 @@ OF_MODELS = {
         "DefinitionAdded",
         "StartFormSet",
         "FormAdded",
+        "GenericResourceAdded",
         "RequirementsAdded",
         "DecisionAdded",
         "StartOpened",

@@ -1,4 +1,4 @@
-"""Forms in the tables, with a consumer that loads everything anew."""
+"""Forms and generic resources in the tables, with a consumer that loads everything anew."""
 
 import json
 
@@ -82,4 +82,30 @@ async def test_a_bundle_is_compared_with_what_its_deployment_has_made(engine, da
         *([2, 3], [2, 3]),
     ]
     assert await versions({"p.bpmn": BOUND}) == [3]
+    assert await replayed.check(database) > 0
+
+
+LINKED = (
+    f'{HEAD}<process id="p" isExecutable="true"><startEvent id="start"/><serviceTask id="work"><extensionElements>'
+    '<zeebe:taskDefinition type="w"/><zeebe:linkedResources><zeebe:linkedResource resourceId="note.md"'
+    ' resourceType="text" bindingType="deployment"/></zeebe:linkedResources></extensionElements></serviceTask>'
+    '<sequenceFlow id="in" sourceRef="start" targetRef="work"/></process></definitions>'
+).encode()
+
+
+async def test_jobs_get_the_resource_of_the_deployment_and_replay_gives_the_same(engine, database):
+    versions = []
+    for content in (b"one", b"one", b"two"):
+        reply = await engine.deploy_together({"p.bpmn": LINKED, "note.md": content})
+        versions.append(reply["resources"][0]["version"])
+        await engine.create()
+    await engine.run(DeleteResource(reply["resources"][0]["resourceKey"]))
+    await engine.create()
+    assert versions == [1, 1, 2]
+    keys = [key for (key,) in await engine.rows("SELECT resource_key FROM generic_resources ORDER BY 1")]
+    headers = await engine.rows("SELECT headers::json ->> 'linkedResources' FROM jobs ORDER BY job_key")
+    assert [int(json.loads(text)[0]["resourceKey"]) for (text,) in headers] == [keys[0], keys[0], keys[1]]
+    assert await engine.rows("SELECT type FROM incidents") == [("RESOURCE_NOT_FOUND",)]
+    states = await engine.rows("SELECT resource_id, version, state FROM generic_resources ORDER BY version")
+    assert states == [("note.md", 1, "ACTIVE"), ("note.md", 2, "DELETED")]
     assert await replayed.check(database) > 0

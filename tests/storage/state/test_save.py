@@ -60,6 +60,7 @@ NAMED = {
     ("channel_subscriptions", "state"): ("OPEN", "CORRELATING"),
     ("process_definitions", "state"): ("ACTIVE", "DELETED"),
     ("forms", "state"): ("ACTIVE", "DELETED"),
+    ("generic_resources", "state"): ("ACTIVE", "DELETED"),
     ("decision_requirements", "state"): ("ACTIVE", "DELETED"),
     ("decision_definitions", "state"): ("ACTIVE", "DELETED"),
     ("user_tasks", "state"): ("CREATED", "COMPLETED"),

@@ -44,10 +44,19 @@ def test_forms_are_deployed_beside_their_process(run):
     listed = good(run("forms", "--id", "review-claim"))
     assert "review-claim.form" in listed
     assert "file-claim" not in listed
-    assert [form["resourceId"] for form in lines(good(run("forms", "--oldest", "--json")))] == [
+    assert [form["formId"] for form in lines(good(run("forms", "--oldest", "--json")))] == [
         "file-claim",
         "review-claim",
     ]
+
+
+def test_any_other_file_is_deployed_by_its_name(run, tmp_path):
+    note = tmp_path / "note.md"
+    note.write_text("Dear …")
+    said = good(run("deploy", str(note)))
+    assert re.sub(r"key \d+", "key KEY", said).splitlines() == ["resource note.md version 1 (key KEY) from note.md"]
+    assert "note.md" in good(run("resources", "--id", "note.md"))
+    assert lines(good(run("resources", "--id", "other", "--json"))) == []
 
 
 def test_from_deployment_to_end(run, tmp_path):

@@ -131,7 +131,9 @@ def delete(tenant_id: str, database: Database, as_json: bool) -> None:
         if done == "kept":
             raise Failure(f"the tenant '{tenant_id}' is built in and cannot be deleted")
         if done == "used":
-            raise Failure(f"the tenant '{tenant_id}' still has process definitions or forms: delete them first")
+            raise Failure(
+                f"the tenant '{tenant_id}' still has process definitions, forms or other files: delete them first"
+            )
 
     change(database, record("tenant delete", "TENANT", "DELETE", tenant_id), work, LastAdmin)
     tell(as_json, f"tenant {tenant_id} deleted", tenantId=tenant_id, outcome="deleted")

@@ -22,10 +22,10 @@ def forms(form_id: str | None, oldest: bool, **page: Any) -> None:
       vivero forms --id review-claim
     """
     columns = (
-        Column("key", field("resourceKey")),
-        Column("form", field("resourceId")),
+        Column("key", field("formKey")),
+        Column("form", field("formId")),
         Column("version", field("version")),
         Column("tag", field("versionTag"), spare=2),
         Column("file", field("resourceName"), spare=1),
     )
-    list_page("resources", {"resourceId": form_id}, "resourceKey", columns, oldest, ListView(**page))
+    list_page("forms", {"formId": form_id}, "formKey", columns, oldest, ListView(**page))

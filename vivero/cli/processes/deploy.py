@@ -16,15 +16,15 @@ from vivero.cli.shared.server_options import address_option, talk
 @address_option
 @json_option
 def deploy(files: tuple[Path, ...], address: str | None, as_json: bool) -> None:
-    """Deploy all BPMN files, forms and decisions, or none if one has a problem.
+    """Deploy all files, or none if one has a problem: BPMN files, forms, decisions, and any other file.
 
-    A directory stands for its files .bpmn, .form and .dmn, also those in directories below. A file that did not
-    change since its last deployment keeps its version.
+    A directory stands for its files .bpmn, .form and .dmn, also those in directories below. Any other file must be
+    named, and is stored for job workers. A file that did not change since its last deployment keeps its version.
 
     \b
     Examples:
       vivero deploy claim.bpmn review-claim.form
-      vivero deploy models/
+      vivero deploy models/ prompts/welcome.md
     """
     answer = talk(address, lambda client: client.deploy(files))
     if as_json:
@@ -42,6 +42,11 @@ def deploy(files: tuple[Path, ...], address: str | None, as_json: bool) -> None:
         elif (form := item["form"]) is not None:
             click.echo(
                 f"form {form['formId']} version {form['version']} (key {form['formKey']}) from {form['resourceName']}"
+            )
+        elif (resource := item["resource"]) is not None:
+            click.echo(
+                f"resource {resource['resourceId']} version {resource['version']} (key {resource['resourceKey']})"
+                f" from {resource['resourceName']}"
             )
         elif (decision := item["decisionDefinition"]) is not None:
             click.echo(

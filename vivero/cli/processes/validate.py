@@ -8,7 +8,7 @@ from pathlib import Path
 import click
 
 from vivero.api.deployment.problems import problems_of, webhook_problems
-from vivero.api.deployment.warnings import forms_elsewhere, lacking, warnings_of
+from vivero.api.deployment.warnings import files_elsewhere, lacking, warnings_of
 from vivero.cli.shared.failures import Failure
 from vivero.cli.shared.files import FILES, shown_names
 from vivero.cli.shared.options import CONFIG, json_option, say
@@ -66,7 +66,7 @@ def _problems(parsed: list[Parsed], chosen: Config) -> list[str]:
 def _warnings(parsed: list[Parsed], chosen: Config) -> list[str]:
     found = warnings_of(parsed, chosen.connectors.enabled)
     return found + [
-        lacking(resource, node, form, "is among the files") for resource, node, form in forms_elsewhere(parsed)
+        lacking(resource, node, named, "is among the files") for resource, node, named in files_elsewhere(parsed)
     ]
 
 
@@ -74,6 +74,7 @@ def _print(parsed: list[Parsed], problems: list[str], warnings: list[str]) -> No
     for resource in parsed if not problems else ():
         what = [f"process {process.id}" for process in resource.processes]
         what += [] if resource.form is None else [f"form {resource.form.id}"]
+        what += [] if resource.generic is None else [f"resource {resource.generic.id}"]
         what += [] if resource.decisions is None else [f"decision {each.id}" for each in resource.decisions.decisions]
         click.echo(f"{resource.resource}: {', '.join(what)}")
     for problem in problems:
