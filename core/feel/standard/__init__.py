@@ -26,6 +26,7 @@ DMN = Dialect(
             ast.ExternalFunction: lambdas.compile_external,
             ast.Filter: values.compile_filter,
             ast.FunctionLiteral: lambdas.compile_function,
+            ast.InstanceOf: values.compile_instance_of,
             ast.Matches: tests.compile_matches,
             ast.Name: values.compile_name,
             ast.RangeLiteral: values.compile_range,

@@ -74,6 +74,8 @@ def _overridden() -> Mapping[str, tuple[Overload, ...]]:
     table |= ranges.relations((str, *TEMPORAL_TYPES))
     for name, fn in {**strings.FUNCTIONS, **lists.FUNCTIONS}.items():
         table[name] = tuple(replace(each, fn=fn) for each in table[name])
+    for name, overload in lists.BY_NAME.items():
+        table[name] = (*table[name], overload)
     return {name: tuple(map(_converting, overloads)) for name, overloads in table.items()}
 
 

@@ -7,7 +7,7 @@ from typing import Any
 
 from vivero.core.feel.builtins import lists
 from vivero.core.feel.builtins.arguments import items, whole
-from vivero.core.feel.values import FunctionFailure, Run
+from vivero.core.feel.values import FunctionFailure, Overload, Run
 
 
 def check_part(size: int, start: int, length: int | None = None) -> None:
@@ -37,6 +37,22 @@ def remove(run: Run, of: Any, position: Any) -> Any:
     return lists.remove(run, of, position)
 
 
+def append_one(run: Run, of: Any, item: Any) -> Any:
+    """`append(list: l, item: i)`: a call by name has one item."""
+    return lists.append(run, of, [item])
+
+
+def of_one(fn: Callable[[Run, Any], Any]) -> Callable[[Run, Any], Any]:
+    """A function of several lists, called by name with one."""
+    return lambda run, of: fn(run, [items(run, of)])
+
+
+BY_NAME: Mapping[str, Overload] = {
+    "append": Overload(("list", "item"), append_one),
+    "concatenate": Overload(("list",), of_one(lists.concatenate)),
+    "union": Overload(("list",), of_one(lists.union)),
+}
+"""Overloads for calls by name, with the parameters that DMN gives functions of many arguments."""
 FUNCTIONS: Mapping[str, Callable[..., Any]] = {
     "sublist": sublist,
     "insert before": insert_before,

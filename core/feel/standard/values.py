@@ -8,7 +8,7 @@ from typing import Any
 from vivero.core.feel.closures import access, filters, literals
 from vivero.core.feel.closures.scope import Closure, Compiler, Scope, ValueFailure
 from vivero.core.feel.grammar import ast
-from vivero.core.feel.values import BuiltinFunction, Run
+from vivero.core.feel.values import INVALID_TYPE, BuiltinFunction, Run
 
 
 def compile_name(c: Compiler, node: ast.Name, scope: Scope) -> Closure:
@@ -40,6 +40,19 @@ def compile_range(c: Compiler, node: ast.RangeLiteral, scope: Scope) -> Closure:
             return None
 
     return closure if c.is_constant(closure) else range_or_null
+
+
+def compile_instance_of(c: Compiler, node: ast.InstanceOf, scope: Scope) -> Closure:
+    """`value instance of type`. Null if there is no such type (table 61)."""
+    if literals.is_type(node.type, c.types):
+        return literals.compile_instance_of(c, node, scope)
+    message = f"'{node.type.name}' is not a type, or lacks its parameters"
+
+    def no_type(run: Run) -> None:
+        if run.may_warn():
+            run.warn(INVALID_TYPE, message)
+
+    return no_type
 
 
 def compile_filter(c: Compiler, node: ast.Filter, scope: Scope) -> Closure:

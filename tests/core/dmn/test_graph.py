@@ -114,6 +114,17 @@ def test_a_service_takes_inputs_and_decisions():
     assert evaluate_service(decisions, key, {"x": 1, "low": 5}).value == {"high": 6, "other": 12}
 
 
+@pytest.mark.parametrize(("type", "expected"), [("number", 6), ("string", None), ("tSums", [6])])
+def test_the_result_of_a_service_has_its_type(type, expected):
+    content = SERVICE.replace('name="s"><outputDecision href="#high"/><outputDecision href="#other"/>', "{}", 1).format(
+        f'name="s"><variable name="s" typeRef="{type}"/><outputDecision href="#high"/>'
+    )
+    sums = '<itemDefinition name="tSums" isCollection="true"><typeRef>number</typeRef></itemDefinition>'
+    content = sums + content + decision("d", literal("s(1, 5)"), knowledge=["s"])
+    assert value(content, "d", "dmn") == expected
+    assert value(content, "d", "camunda") == 6
+
+
 IMPORT = '<import name="{}" namespace="{}" importType="https://www.omg.org/spec/DMN/20191111/MODEL/"/>'
 
 

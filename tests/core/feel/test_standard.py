@@ -49,6 +49,12 @@ insert before([1, 3], 0, 2) => null
 remove([1, 2, 3], 4) => null
 remove([1, 2, 3], -3) => [2, 3]
 append(1, 2) => [1, 2]
+append(item: 2, list: [1]) => [1, 2]
+append([1]) => null
+concatenate(list: [1]) => [1]
+concatenate([1], [2], [3]) => [1, 2, 3]
+union(list: [1, 1]) => [1]
+union([1], [1, 2]) => [1, 2]
 append([1], [2]) => [1, [2]]
 substring("foobar", 0) => null
 substring("foobar", 3, 0) => null
@@ -58,6 +64,20 @@ substring("", 1) => null
 during("b", ["a".."c"]) => true
 before("a", "b") => true
 includes(["a".."c"], 1) => null
+"""
+TYPES = r"""
+1 instance of nowhere => null
+null instance of nowhere => null
+[1] instance of list => null
+[1] instance of list<nowhere> => null
+[1] instance of list<number> => true
+{a: 1} instance of context => null
+{a: [1]} instance of context<a: list<number>> => true
+[1..2] instance of range => null
+[1..2] instance of range<number> => true
+(function(a) a) instance of function => null
+(function(a) a) instance of function<number> -> Any => true
+@"P1D" instance of day-time-duration => true
 """
 FUNCTIONS = r"""
 (function(a: number) a)("x") => null
@@ -78,7 +98,7 @@ FUNCTIONS = r"""
 """
 
 
-@pytest.mark.parametrize(("expression", "value"), cases(TIMES + LISTS + FUNCTIONS))
+@pytest.mark.parametrize(("expression", "value"), cases(TIMES + LISTS + TYPES + FUNCTIONS))
 def test_values(expression, value):
     assert text_of(expression) == value
 
