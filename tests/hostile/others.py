@@ -92,7 +92,11 @@ class Others:
         answer = await self._request(caller, "/v2/jobs/activation", ASK, 200)
         if answer is None or not answer.json["jobs"]:
             return False
-        path = f"/v2/jobs/{answer.json['jobs'][0]['jobKey']}/completion"
+        (job,) = answer.json["jobs"]
+        if job["variables"]:  # others would do the work of the attack then, and not their ordinary work
+            self.failures.append((ASK, 0, f"a job of the attack: {job['processDefinitionId']}"))
+            return False
+        path = f"/v2/jobs/{job['jobKey']}/completion"
         return await self._request(caller, path, {}, 204) is not None
 
     async def _request(self, caller, path, body, expected):

@@ -17,10 +17,20 @@ BPMN = """<?xml version="1.0" encoding="UTF-8"?>
                   targetNamespace="https://vivero.example/hostile">
 {}
 </bpmn:definitions>"""
+WAITS_FOR_WORKER = (
+    '<bpmn:process id="{id}" isExecutable="true"><bpmn:startEvent id="s"/>'
+    '<bpmn:sequenceFlow id="f" sourceRef="s" targetRef="t"/><bpmn:serviceTask id="t"><bpmn:extensionElements>'
+    '<zeebe:taskDefinition type="{id}"/></bpmn:extensionElements></bpmn:serviceTask></bpmn:process>'
+)
 MOST_TERMS = 3
 ROUNDS = 20
 SERVED_WITHIN_S = 60.0
 HEALTHY_WITHIN_S = 30.0
+
+
+def waits_for_worker(id):
+    """A process with a job whose type is its id. Others, who work the jobs of `one-task`, do not get it."""
+    return WAITS_FOR_WORKER.format(id=id)
 
 
 class Target:

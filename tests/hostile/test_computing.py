@@ -12,7 +12,7 @@ import trio
 
 from tests.eventually import NotInTime, eventually
 from tests.hostile.choice import one_of
-from tests.hostile.target import BPMN
+from tests.hostile.target import BPMN, waits_for_worker
 from tests.process.http_client import Caller
 from tests.process.load import send_files
 
@@ -23,11 +23,6 @@ TASK = (
     '<bpmn:sequenceFlow id="f{n}" sourceRef="{before}" targetRef="t{n}"/><bpmn:serviceTask id="t{n}">'
     '<bpmn:extensionElements><zeebe:taskDefinition type="t{n}"/><zeebe:ioMapping>'
     '<zeebe:input source="=x + {n} * 2" target="y"/></zeebe:ioMapping></bpmn:extensionElements></bpmn:serviceTask>'
-)
-LARGE_RESULTS = (
-    '<bpmn:process id="large-results" isExecutable="true"><bpmn:startEvent id="s"/>'
-    '<bpmn:sequenceFlow id="f" sourceRef="s" targetRef="t"/><bpmn:serviceTask id="t"><bpmn:extensionElements>'
-    '<zeebe:taskDefinition type="large"/></bpmn:extensionElements></bpmn:serviceTask></bpmn:process>'
 )
 TIMERS = (
     '<bpmn:startEvent id="e{n}"><bpmn:timerEventDefinition><bpmn:timeCycle xsi:type="bpmn:tFormalExpression">'
@@ -71,13 +66,21 @@ def values(value, size=LARGE):
 
 
 def creating(value):
-    return sending("process-instances", f'{{"processDefinitionId":"one-task","variables":{{"a":[{values(value)}]}}}}')
+    return sending(
+        "process-instances", f'{{"processDefinitionId":"large-bodies","variables":{{"a":[{values(value)}]}}}}'
+    )
 
 
 def completing(value):
     """Jobs with large results: one instance after the other."""
     result = f'{{"variables":{{"a":[{values(value)}]}}}}'.encode()
-    asked = {"type": "large", "worker": "w", "timeout": 60_000, "maxJobsToActivate": 1, "requestTimeout": 10_000}
+    asked = {
+        "type": "large-results",
+        "worker": "w",
+        "timeout": 60_000,
+        "maxJobsToActivate": 1,
+        "requestTimeout": 10_000,
+    }
 
     async def complete(caller):
         created = await caller.call("POST", "/v2/process-instances", {"processDefinitionId": "large-results"})
@@ -141,7 +144,8 @@ ATTACKS = {
 async def test_many_clients_that_let_it_compute(target, name):
     """Others go on. The ones that compute are served in turn, or told to come again."""
     counts = Counter()
-    await target.deployed(LARGE_RESULTS)
+    for id in ("large-results", "large-bodies"):
+        await target.deployed(waits_for_worker(id))
     async with target.attacked(within_s=180), trio.open_nursery() as nursery:
         for work, clients in ATTACKS[name]():
             for number in range(clients):

@@ -7,6 +7,7 @@ import pytest
 import trio
 
 from tests.hostile.choice import one_of
+from tests.hostile.target import waits_for_worker
 from tests.hostile.test_computing import compute, sending, served
 from tests.process.load import deploy
 
@@ -54,8 +55,8 @@ async def trace(target):
 
 async def snapshot(target):
     """Many variables of an instance that waits."""
-    await deploy(target.port, "one_task.bpmn")
-    return getting(f"/v2/process-instances/{await target.created('one-task', variables())}/snapshot")
+    await target.deployed(waits_for_worker("exported"))
+    return getting(f"/v2/process-instances/{await target.created('exported', variables())}/snapshot")
 
 
 def variables():
