@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from functools import partial
+from typing import Any
 
 import msgspec
 
@@ -19,8 +20,11 @@ from vivero.core.records.base import Command
 from vivero.core.records.effects import RejectionCode
 from vivero.core.snapshots.codec import InvalidSnapshot
 from vivero.engine.compute.problems import NotComputed
-from vivero.engine.dry_runs.copies import Answer
+from vivero.engine.dry_runs.copies import Answer, UndoForecast
 from vivero.engine.dry_runs.dry_runs import CannotTry
+from vivero.storage.access.tenants import Tenants
+from vivero.storage.postgres.driver import Connection
+from vivero.storage.reads.latest_changes import HAD_WORKER, job_with_worker
 from vivero.storage.state.snapshots import TooLarge
 
 
@@ -30,16 +34,26 @@ async def submit_or_try(request: Request, services: Services, command: Command, 
     A dry run needs the right to read the instance, too. A refusal is part of its answer, unless the key is unknown.
     Raises Problem like a command.
     """
-    if not request.flag("dryRun", False):
+    if not is_asked(request):
         return await submission.command(request, services, command, key)
+    return await show(request, services, preconditions.as_expected(request, command, key), key)
+
+
+def is_asked(request: Request) -> bool:
+    """Whether the request is one for a dry run. Raises Problem 400."""
+    return request.flag("dryRun", False)
+
+
+async def show(request: Request, services: Services, command: Command, key: int) -> Response:
+    """The answer that shows what a command would do. Raises Problem."""
     request.audited = None  # it is no attempt to change anything
     await require_by_key(request, services, READ_INSTANCE)
-    command = preconditions.as_expected(request, command, key)
     answer = await _tried(request, services, command, key)
     _check_readable(request, answer)
     if answer.rejection is not None and answer.rejection.code is RejectionCode.NOT_FOUND:
         raise rejected(command, answer.rejection)
-    return json_response(_document(answer), preconditions.entity_tag(answer.version))
+    undo = await _undo(request, services, answer.undo)
+    return json_response(_document(answer, undo), preconditions.entity_tag(answer.version))
 
 
 async def _tried(request: Request, services: Services, command: Command, key: int) -> Answer:
@@ -61,8 +75,24 @@ def _check_readable(request: Request, answer: Answer) -> None:
         raise denied(READ_INSTANCE)
 
 
-def _document(answer: Answer) -> bytes:
-    if answer.rejection is None:
+async def _undo(request: Request, services: Services, forecast: UndoForecast | None) -> dict[str, Any] | None:
+    """Whether the undo of a modification would be offered if nothing else happens. Workers get jobs beside the log."""
+    if forecast is None:
+        return None
+
+    async def query(connection: Connection, _tenants: Tenants) -> int | None:
+        return await job_with_worker(connection, forecast.never_taken)
+
+    reason = forecast.reason
+    if reason is None and (job := await read_of(services, request.tenants, query)) is not None:
+        reason = HAD_WORKER.format(job)
+    return {"offered": reason is None, "reason": reason}
+
+
+def _document(answer: Answer, undo: dict[str, Any] | None) -> bytes:
+    if answer.rejection is None and undo is None:
         return answer.report
+    if answer.rejection is None:
+        return encode(msgspec.json.decode(answer.report) | {"undo": undo})
     status, title = REJECTIONS[answer.rejection.code]
     return encode(msgspec.json.decode(answer.report) | {"refusal": {"status": status, "title": title}})

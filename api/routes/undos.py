@@ -10,7 +10,7 @@ from vivero.api.access.scopes import require_by_key, require_processes
 from vivero.api.callers import audited
 from vivero.api.callers.audited import Audited
 from vivero.api.callers.permissions import Permission
-from vivero.api.commands import preconditions, submission
+from vivero.api.commands import dry_runs, preconditions, submission
 from vivero.api.http.decoding import Body, Int64, check_reference, decode_optional, decoder
 from vivero.api.http.problems import Problem, not_found
 from vivero.api.http.request import Request
@@ -22,7 +22,7 @@ from vivero.core.records.migrations import MigrateInstance
 from vivero.core.undos.inverse import NotExact, Operation, Undo, inverse_of, operation_of
 from vivero.storage.access.tenants import Tenants
 from vivero.storage.postgres.driver import Connection
-from vivero.storage.reads.latest_changes import LatestChange, job_with_worker, latest_change, taken_job
+from vivero.storage.reads.latest_changes import HAD_WORKER, LatestChange, job_with_worker, latest_change, taken_job
 from vivero.storage.search.process_instances import PROCESS_INSTANCES
 
 NO_OPERATION = "the latest change of its instance tree is not an operation on this process instance"
@@ -76,6 +76,7 @@ async def undo(request: Request, services: Services) -> Response:
     """POST /v2/process-instances/{key}/undo: take the latest operation back, or 409 with the reason why not.
 
     It needs the permission for the operation. Nothing may happen before it is handled: it names the version.
+    With `dryRun` the answer shows what the undo would do.
     """
     key = request.key("processInstanceKey")
     check_reference(decode_optional(request, _decoder, services.settings).operation_reference)
@@ -92,6 +93,8 @@ async def undo(request: Request, services: Services) -> Response:
         raise _refused(key, offer.reason or NO_OPERATION)
     if isinstance(offer.undo.command, MigrateInstance):
         await require_processes(request, services, UPDATE_INSTANCE, (offer.undo.command.definition_key,))
+    if dry_runs.is_asked(request):  # leases were read with the offer
+        return await dry_runs.show(request, services, conditional(offer.undo.command, key, (offer.version,)), key)
     command = conditional(offer.undo.command, key, (offer.version,), offer.undo.untaken)
     try:
         submitted = await submission.submit(request, services, command, key)
@@ -131,7 +134,7 @@ async def _taken(connection: Connection, undo: Undo) -> str | None:
     if (taken := await taken_job(connection, undo.untaken)) is not None:
         return f"a worker has got job '{taken}'"
     if (had := await job_with_worker(connection, undo.never_taken)) is not None:
-        return f"a worker had got job '{had}', which it has terminated, and may still work"
+        return HAD_WORKER.format(had)
     return None
 
 

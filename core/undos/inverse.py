@@ -70,6 +70,10 @@ class Surroundings(NamedTuple):
     """Events before those of the operation, the latest last. The oldest may be missing."""
 
 
+NOTHING_AROUND = Surroundings(frozenset(), frozenset(), (), ())
+"""Enough for the undo of a modification, which its own events decide."""
+
+
 class NotExact(Exception):
     """The operation cannot be undone exactly. The message says why, as it follows after "because"."""
 

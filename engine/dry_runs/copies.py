@@ -29,6 +29,7 @@ from vivero.core.snapshots.reader import add_tree
 from vivero.core.state.catalogue import Catalogue, DecisionVersion, Definition
 from vivero.core.state.instance_tree import Instance
 from vivero.core.state.state import State
+from vivero.core.undos.inverse import NOTHING_AROUND, NotExact, Operation, inverse_of, operation_of
 
 BUSY = "The process instance has deferred work, which the engine does first. Please repeat the dry run when it is done"
 
@@ -65,13 +66,21 @@ class Question(NamedTuple):
 
 class Answer(NamedTuple):
     """The report as JSON, or the need that was missing. `processes`: the ids of all processes that it shows: those of
-    the tree, and those that the command calls or migrates to."""
+    the tree, and those that the command calls or migrates to. `undo`: of a modification that would be done."""
 
     report: bytes = b""
     rejection: Rejection | None = None
     version: int = 0
     processes: frozenset[str] = frozenset()
     lacks: Need | None = None
+    undo: UndoForecast | None = None
+
+
+class UndoForecast(NamedTuple):
+    """Whether a modification could be taken back. `reason`: why not. `never_taken`: jobs that no worker may have."""
+
+    reason: str | None
+    never_taken: tuple[int, ...] = ()
 
 
 def try_out(copy: Copy, question: Question) -> Answer:
@@ -94,7 +103,19 @@ def try_out(copy: Copy, question: Question) -> Answer:
     else:
         ends = _state_of(state, question.key, trial.events)
         report = report_of(version, ends, trial.events, before, live_rows_in(after), starving)
-    return Answer(msgspec.json.encode(report), rejection, version, processes | _joined(trial.events))
+    undo = None if rejection is not None else _undo_of(trial.events, question.key)
+    return Answer(msgspec.json.encode(report), rejection, version, processes | _joined(trial.events), undo=undo)
+
+
+def _undo_of(events: list[Event], key: int) -> UndoForecast | None:
+    """Whether a modification with these events could be taken back; None: it was another command."""
+    if operation_of(events, key) is not Operation.MODIFY:
+        return None
+    try:
+        found = inverse_of(Operation.MODIFY, events, key, NOTHING_AROUND)
+    except NotExact as reason:
+        return UndoForecast(str(reason))
+    return UndoForecast(None, found.never_taken)
 
 
 class Verdict(NamedTuple):

@@ -67,6 +67,10 @@ async def taken_job(connection: Connection, jobs: Sequence[int]) -> int | None:
     return rows[0][0] if rows else None
 
 
+HAD_WORKER = "a worker had got job '{}', which it has terminated, and may still work"
+"""The reason why a job with a worker prevents an undo."""
+
+
 async def job_with_worker(connection: Connection, jobs: Sequence[int]) -> int | None:
     """The first of these ended jobs that a worker had got."""
     rows = (await connection.execute(_sql["had_worker"], (list(jobs),))).rows if jobs else []

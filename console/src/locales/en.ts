@@ -268,6 +268,7 @@ export const en = {
   'preview.incident': 'incident',
   'preview.ends': 'The instance ends with this: no token is left.',
   'preview.starves': '{name} would wait for ever: no token can come by {flows}.',
+  'preview.noUndo': 'It cannot be undone: {reason}.',
   'preview.more': '… and {n} more',
   'preview.lines': 'Events ({n})',
   'migrate.title': 'Migrate instances',

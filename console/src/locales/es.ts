@@ -269,6 +269,7 @@ export const es: Catalogue = {
   'preview.incident': 'incidente',
   'preview.ends': 'La instancia termina con esto: no queda ningún token.',
   'preview.starves': '{name} esperaría para siempre: ningún token puede llegar por {flows}.',
+  'preview.noUndo': 'No se puede deshacer: {reason}.',
   'preview.more': '… y {n} más',
   'preview.lines': 'Eventos ({n})',
   'migrate.title': 'Migrar instancias',

@@ -269,6 +269,7 @@ export const pt: Catalogue = {
   'preview.incident': 'incidente',
   'preview.ends': 'A instância termina com isto: não resta nenhum token.',
   'preview.starves': '{name} esperaria para sempre: nenhum token pode chegar por {flows}.',
+  'preview.noUndo': 'Não pode ser desfeita: {reason}.',
   'preview.more': '… e mais {n}',
   'preview.lines': 'Eventos ({n})',
   'migrate.title': 'Migrar instâncias',

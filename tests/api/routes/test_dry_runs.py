@@ -3,13 +3,17 @@
 import pytest
 
 from tests.api.changed_services import changed
-from tests.api.conftest import KEY, Client
+from tests.api.conftest import KEY, NOW, Client
 from tests.api.one_caller import OneCaller
 from tests.core.models import end, process, start, task
 from tests.engine.dry_runs.here import Here
 from vivero.api import app as api_app
 from vivero.api.callers.caller import Caller
 from vivero.api.callers.permissions import rights
+from vivero.core.records.codec import encode_events
+from vivero.core.records.instances import ElementActivated, ElementActivating
+from vivero.core.records.jobs import JobCreated
+from vivero.core.records.modifications import InstanceModified
 from vivero.engine.batch_operations import forecast
 from vivero.engine.compute.problems import Busy
 from vivero.storage.access.identities import Grant
@@ -61,6 +65,38 @@ async def test_the_answer_has_the_version_of_the_snapshot(asked, engine, operati
     assert (answer.headers[b"etag"], answer.json["version"]) == (b'"7"', 7)
     assert (answer.json["problems"], answer.json["refusal"]) == ([], None)
     assert answer.json["lines"][0].startswith("Instance")
+    assert engine.appended == []
+
+
+async def test_it_says_whether_the_modification_can_be_undone(asked, rows):
+    async def undo(body):
+        return (await asked()("POST", path("modification"), body)).json["undo"]
+
+    assert await undo(ROUTES["modification"]) == {"offered": True, "reason": None}
+    rows.execute("UPDATE jobs SET worker = 'w'")
+    reason = f"a worker had got job '{KEY + 3}', which it has terminated, and may still work"
+    assert await undo(ROUTES["modification"]) == {"offered": False, "reason": reason}
+    assert await undo({"activateInstructions": [{"elementId": "more"}]}) == {"offered": True, "reason": None}
+    text = await undo({"activateInstructions": [{"elementId": "end"}]})
+    assert text["reason"].startswith("it has led to more than can be taken back")
+    assert "undo" not in (await asked()("POST", path("suspension"), {})).json
+
+
+async def test_the_undo_of_a_modification_shows_its_effects(asked, rows, engine):
+    events = [
+        InstanceModified(KEY, ("task",)),
+        ElementActivating(KEY + 1, KEY, "task", "SERVICE_TASK"),
+        ElementActivated(KEY + 1),
+        JobCreated(KEY + 3, KEY + 1, "work", 3, 0, {}),
+    ]
+    rows.execute("""UPDATE process_instances SET live = 2, tokens = '{"task": 1, "more": 1}'""")
+    rows.element(key=KEY + 5, part_key=KEY, element_type="SERVICE_TASK", element_id="more")
+    place = {"partition_id": 1, "position": 7, "seq": 0, "root_key": KEY, "version": 1, "processed_at": NOW}
+    rows.put("event_log", **place, events=encode_events(events).decode())
+    answer = await asked()("POST", path("undo"))
+    assert answer.status == 200, answer.body
+    assert answer.json["effects"]["counts"]["jobs"] == {"opens": 0, "closes": 1, "stays": 0}
+    assert answer.json["undo"]["offered"] is True
     assert engine.appended == []
 
 

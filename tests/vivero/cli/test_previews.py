@@ -138,6 +138,19 @@ def test_yes_answers_the_question(server, person, operation):
     assert path == f"/v2/process-instances/9/{operation}"
 
 
+@pytest.mark.parametrize(
+    ("undo", "told"),
+    [
+        ({"offered": True, "reason": None}, "it can be undone"),
+        ({"offered": False, "reason": "a loop has gone on"}, "it cannot be undone: a loop has gone on"),
+    ],
+)
+def test_the_diff_says_whether_it_can_be_undone(server, undo, told):
+    server.report = REPORT | {"undo": undo}
+    assert f"  {told}\n" in invoke("undo", "9", "--dry-run").output
+    assert server.asked == [("POST", "/v2/process-instances/9/undo?dryRun=true", {})]
+
+
 def test_undo(server):
     result = invoke("undo", "9")
     assert (result.exit_code, result.output) == (0, "undone 9\n")

@@ -91,6 +91,8 @@ def lines_of(key: str, report: Document) -> Iterator[str]:
     yield from (f"  {SIGNS[one['effect']]} {_item(one)}" for one in items)
     yield from (f"  ! {_starving(one)}" for one in effects["starvingJoins"])
     yield f"  stays: {_staying(effects['counts'])}"
+    if (undo := report.get("undo")) is not None:
+        yield "  it can be undone" if undo["offered"] else f"  it cannot be undone: {undo['reason']}"
     if effects["itemCount"] > len(effects["items"]):
         yield f"  and more: there are {effects['itemCount']:,} effects"
 

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import click
 
+from vivero.cli.processes.previews import preview_each, same_body
 from vivero.cli.shared.each import keys_argument, named, try_each
-from vivero.cli.shared.options import confirm, json_option, say, yes_option
+from vivero.cli.shared.options import confirm, dry_run_option, json_option, say, yes_option
 from vivero.cli.shared.server_options import address_option, talk
 from vivero.client.rest import Client, Document, path_part
 
@@ -13,10 +14,11 @@ from vivero.client.rest import Client, Document, path_part
 @click.command()
 @keys_argument()
 @click.option("--show", is_flag=True, help="Only show whether it is offered, and why not.")
+@dry_run_option()
 @yes_option
 @address_option
 @json_option
-def undo(keys: tuple[str, ...], show: bool, yes: bool, address: str | None, as_json: bool) -> None:
+def undo(keys: tuple[str, ...], show: bool, dry_run: bool, yes: bool, address: str | None, as_json: bool) -> None:
     """Take the latest operation on process instances back, while nothing else has happened.
 
     Operations are modifications, migrations, suspensions and resumptions.
@@ -24,10 +26,14 @@ def undo(keys: tuple[str, ...], show: bool, yes: bool, address: str | None, as_j
     \b
     Examples:
       vivero undo 2251799813685251 --show
+      vivero undo 2251799813685251 --dry-run
       vivero undo 2251799813685251
     """
     if show:
         talk(address, lambda client: _show(client, keys, as_json))
+        return
+    if dry_run:
+        preview_each(address, keys, "undo", same_body({}), as_json=as_json)
         return
     confirm(f"undo the latest operation on {', '.join(keys)}?", yes=yes)
 

@@ -26,6 +26,7 @@ export type DryRun = {
     starvingJoins: StarvingJoin[];
   };
   problems: ElementProblem[];
+  undo?: { offered: boolean; reason: string | null };
 };
 
 /** Why commands of a batch operation would not be done. */

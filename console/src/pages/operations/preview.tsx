@@ -83,6 +83,7 @@ export function Preview({ of, name }: { of: DryRun; name: Named }) {
           {starving(join, name)}
         </p>
       ))}
+      {of.undo?.reason && <p class="dim">{t('preview.noUndo', { reason: of.undo.reason })}</p>}
       <Counts of={counts} />
       <ul class="effects">
         {changing.slice(0, SHOWN).map((item, i) => (
