@@ -35,6 +35,7 @@ from vivero.engine.connectors.secrets import UsedSecrets
 from vivero.engine.connectors.webhook_registry import WebhookRegistry
 from vivero.engine.documents.pace import Pace
 from vivero.engine.documents.settings import DocumentSettings
+from vivero.engine.documents.stores import DocumentStores
 from vivero.engine.dry_runs.dry_runs import DryRuns
 from vivero.engine.outcomes.replies import OutcomeRegistry, Replies, Reply
 from vivero.engine.outcomes.waiters import InstanceEnd
@@ -191,6 +192,7 @@ class DocumentServices:
     pace: Pace = field(default_factory=Pace)
     links: LinkKeys = field(default_factory=lambda: LinkKeys(DocumentSettings().max_link_s))
     reading: trio.CapacityLimiter = field(default_factory=lambda: trio.CapacityLimiter(2))
+    stores: DocumentStores = field(default_factory=DocumentStores)
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,6 +15,8 @@ from vivero.api.http.multipart import FormEvent, FormParser, PartEnd, PartHead
 from vivero.api.http.problems import Problem, bad_request, invalid_argument
 from vivero.api.http.request import Request
 from vivero.api.services import Services
+from vivero.engine.documents.stores import StoreProblem
+from vivero.engine.documents.uploads import ContentUpload
 from vivero.storage.documents.documents import DocumentPlace
 from vivero.storage.postgres.errors import StorageError, describe
 
@@ -62,13 +64,13 @@ async def receive(
     finally:
         with trio.CancelScope(shield=True, deadline=trio.current_time() + DISCARD_S):
             for upload in received.uploads:
-                await _discard(upload)
+                await _discard(upload.content)
 
 
-async def _discard(upload: Upload) -> None:
+async def _discard(upload: ContentUpload) -> None:
     try:
         await upload.discard()
-    except StorageError as error:
+    except (StorageError, StoreProblem) as error:
         log.warning("an upload that failed is deleted later", why=describe(error))
 
 

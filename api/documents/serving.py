@@ -6,12 +6,14 @@ import re
 from collections.abc import AsyncGenerator
 from functools import partial
 
+from vivero.api.documents.upload import away
 from vivero.api.http.downloads import SAFE, disposition
 from vivero.api.http.problems import Problem
 from vivero.api.http.request import Request
 from vivero.api.http.response import Response
 from vivero.api.reading import read_of
 from vivero.api.services import Services
+from vivero.engine.documents.stores import ObjectGone, ObjectStore, StoreProblem, UnknownStore
 from vivero.storage.access.tenants import Tenants
 from vivero.storage.documents import contents
 from vivero.storage.documents.documents import Document
@@ -41,11 +43,13 @@ async def serve(request: Request, services: Services, document: Document, tenant
         headers.append((b"content-range", b"bytes %d-%d/%d" % (begin, end - 1, document.size)))
     if request.method == "HEAD" or begin == end:
         return Response(status, headers=tuple(headers), more_bytes=end - begin)
-    parts = _parts(services, document.content_key, begin, end, tenants)
+    parts = _parts(services, document, begin, end, tenants)
     try:
         first = await anext(parts)  # before the head: what fails by now has a status
     except DocumentLost as error:
         raise Problem(404, "NOT_FOUND", f"Document with id '{document.place.id}' was deleted just now") from error
+    except StoreProblem as error:
+        raise away(document.place.store, error) from error
     return Response(status, first, tuple(headers), rest=parts, more_bytes=end - begin - len(first))
 
 
@@ -67,8 +71,32 @@ def _range(request: Request, document: Document) -> tuple[int, int]:
     raise Problem(416, "Range Not Satisfiable", detail, (b"content-range", b"bytes */%d" % size))
 
 
-async def _parts(services: Services, key: int, begin: int, end: int, tenants: Tenants) -> AsyncGenerator[bytes]:
-    """The bytes from `begin` to before `end`. No connection is held while a client reads. Raises DocumentLost."""
+def _parts(services: Services, document: Document, begin: int, end: int, tenants: Tenants) -> AsyncGenerator[bytes]:
+    """The bytes from `begin` to before `end`. Nothing is held while a client reads.
+
+    Raises:
+        DocumentLost, StoreProblem.
+    """
+    try:
+        objects = services.documents.stores.of(document.place.store)
+    except UnknownStore as error:
+        raise away(document.place.store, StoreProblem(str(error))) from error
+    if objects is None or document.object_name is None:
+        return _rows(services, document.content_key, begin, end, tenants)
+    return _pieces(objects, document.object_name, begin, end)
+
+
+async def _pieces(objects: ObjectStore, name: str, begin: int, end: int) -> AsyncGenerator[bytes]:
+    while begin < end:
+        try:
+            data = await objects.read(name, begin, end)
+        except ObjectGone as error:
+            raise DocumentLost(str(error)) from error
+        begin += len(data)
+        yield data
+
+
+async def _rows(services: Services, key: int, begin: int, end: int, tenants: Tenants) -> AsyncGenerator[bytes]:
     while begin < end:
         async with services.documents.reading:
             found = await read_of(services, tenants, partial(_part, key, begin))

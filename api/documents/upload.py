@@ -1,16 +1,21 @@
-"""One upload: bytes that arrive become parts, and each part commits by itself."""
+"""One file of a request: its content, and what is wrong with it as a problem of the request."""
 
 from __future__ import annotations
 
-import hashlib
-from functools import partial
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+import structlog
 
 from vivero.api.http.multipart import PartHead
-from vivero.api.http.problems import Problem
+from vivero.api.http.problems import Problem, invalid_argument
 from vivero.api.http.request import Request
 from vivero.api.services import Services
-from vivero.engine.documents.pace import PART_BYTES
-from vivero.storage.documents import contents
+from vivero.engine.documents.stores import StoreProblem, UnknownStore
+from vivero.engine.documents.uploads import ContentUpload, DocumentStorage, FileTooLarge, GivenUp, QuotaReached
+from vivero.storage.postgres.errors import describe
+
+log = structlog.get_logger(__name__)
 
 
 class Upload:
@@ -18,73 +23,63 @@ class Upload:
 
     def __init__(self, request: Request, services: Services, tenant: str, store: str, head: PartHead) -> None:
         self.head = head
-        self.size = 0
-        self.key: int | None = None
+        self.content = ContentUpload(storage_of(services), tenant, store)
         self.problem: Problem | None = None
         """The first fault of the file. The rest of it is passed over."""
-        self._request, self._services, self._tenant, self._store = request, services, tenant, store
-        self._buffer = bytearray()
-        self._stored = 0
-        self._sum = hashlib.sha256()
+        self._request, self._store = request, store
 
     @property
-    def sha256(self) -> str:
-        """The sum of the bytes so far, in hexadecimal digits."""
-        return self._sum.hexdigest()
+    def size(self) -> int:
+        """The bytes so far."""
+        return self.content.size
 
     async def write(self, data: bytes) -> None:
         """Add bytes. Raises Problem 413, 503, 507."""
-        most = self._services.documents.settings.max_bytes
-        if self.size + len(data) > most:
-            detail = f"The file in part [{self.head.name}] is larger than {most} bytes, which is the limit"
-            raise Problem(413, "Content Too Large", detail)
-        self.size += len(data)
-        self._buffer += data
-        while len(self._buffer) >= PART_BYTES:
-            await self._store_part(PART_BYTES)
+        with self._refused():
+            if await self.content.write(data):
+                await self._request.release_body()
 
     async def finish(self) -> None:
         """Store the last bytes. Raises Problem 503, 507."""
-        await self._begun()
-        if self._buffer:
-            await self._store_part(len(self._buffer))
-
-    async def _store_part(self, size: int) -> None:
-        part = bytes(self._buffer[:size])
-        del self._buffer[:size]
-        self._sum.update(part)
-        verdict = await self._services.documents.pace.write(size, partial(self._add, await self._begun(), part))
-        if verdict == contents.FULL:
-            most = self._services.documents.settings.max_tenant_bytes
-            detail = (
-                f"The documents of the tenant '{self._tenant}' have {most} bytes with this file, which is the limit"
-            )
-            raise Problem(507, "Insufficient Storage", detail)
-        if verdict != contents.STORED:
-            raise Problem(503, "UNAVAILABLE", "The upload took too long between two parts and was given up")
-        self._stored += size
+        with self._refused():
+            await self.content.finish()
         await self._request.release_body()
 
-    async def _begun(self) -> int:
-        if self.key is None:
-            async with self._services.reads.pool.connection() as connection:
-                self.key = await contents.begin(connection, self._tenant, self._store)
-        return self.key
+    @contextmanager
+    def _refused(self) -> Iterator[None]:
+        try:
+            yield
+        except FileTooLarge as error:
+            detail = f"The file in part [{self.head.name}] {error}"
+            raise Problem(413, "Content Too Large", detail) from error
+        except QuotaReached as error:
+            raise Problem(507, "Insufficient Storage", _sentence(error)) from error
+        except GivenUp as error:
+            raise Problem(503, "UNAVAILABLE", _sentence(error)) from error
+        except StoreProblem as error:
+            raise away(self._store, error) from error
 
-    async def _add(self, key: int, part: bytes) -> str:
-        quota = self._services.documents.settings.max_tenant_bytes
-        async with self._services.reads.pool.connection() as connection:
-            return await contents.add(connection, key, self._stored, len(part), part, quota)
 
-    def keep(self, content: int) -> None:
-        """Note that a document has this content, which may be an older one with the same bytes."""
-        if content == self.key:
-            self.key = None
+def storage_of(services: Services) -> DocumentStorage:
+    """Where the documents of this node are."""
+    of_documents = services.documents
+    connections = services.reads.pool.connection
+    return DocumentStorage(of_documents.settings, of_documents.stores, connections, of_documents.pace)
 
-    async def discard(self) -> None:
-        """Delete what is stored and was not kept. Nothing happens to a content that has a document all the same."""
-        if self.key is None:
-            return
-        async with self._services.reads.pool.connection() as connection:
-            await contents.give_up(connection, self.key)
-            await contents.drop(connection, self.key)
+
+def away(store: str, problem: StoreProblem) -> Problem:
+    """The problem of a store that cannot be used. Its place is for operators alone."""
+    log.warning("the store of documents cannot be used", store=store, why=describe(problem))
+    return Problem(
+        503, "UNAVAILABLE", f"The document store '{store}' cannot be used now; the log of the server says why"
+    )
+
+
+def unknown(error: UnknownStore) -> Problem:
+    """The problem of a request that names a store."""
+    return invalid_argument(_sentence(error))
+
+
+def _sentence(error: Exception) -> str:
+    text = str(error)
+    return text[:1].upper() + text[1:]

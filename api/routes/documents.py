@@ -15,7 +15,7 @@ from vivero.api.access.rates import only_tenant
 from vivero.api.documents.metadata import check_id, merged, reference
 from vivero.api.documents.receiving import FormNames, Received, receive
 from vivero.api.documents.serving import serve
-from vivero.api.documents.upload import Upload
+from vivero.api.documents.upload import Upload, storage_of, unknown
 from vivero.api.http.decoding import Body, Int64, as_int64, decode_optional, decoder
 from vivero.api.http.problems import Problem, bad_request, invalid_argument
 from vivero.api.http.request import Request
@@ -23,7 +23,8 @@ from vivero.api.http.response import Response, iso_time, json_response, no_conte
 from vivero.api.reading import read_of
 from vivero.api.services import Services
 from vivero.core.records.base import DEFAULT_TENANT
-from vivero.engine.documents.settings import POSTGRES
+from vivero.engine.documents.stores import StoreProblem, UnknownStore
+from vivero.engine.documents.uploads import drop_content
 from vivero.storage.access import audit_log
 from vivero.storage.access.tenants import Tenants
 from vivero.storage.documents import contents, documents, link_keys
@@ -82,20 +83,19 @@ async def get(request: Request, services: Services) -> Response:
 async def delete(request: Request, services: Services) -> Response:
     """DELETE /v2/documents/{documentId}. The content goes with the last document that has it."""
     found = await _find(request, services, check_hash=False)
-    async with services.reads.pool.connection() as connection:
-        async with connection.transaction():
-            if not await documents.delete(connection, found):
-                raise _unknown(found.place.id)
-            await _record(connection, request, found.place)
-        await _drop(connection, found.content_key)
+    async with services.reads.pool.connection() as connection, connection.transaction():
+        if not await documents.delete(connection, found):
+            raise _unknown(found.place.id)
+        await _record(connection, request, found.place)
+    await _drop(services, found)
     return no_content()
 
 
-async def _drop(connection: Connection, key: int) -> None:
+async def _drop(services: Services, gone: Document) -> None:
     """Free the space of a deleted document at once. An outage changes nothing about its deletion: a chore does it."""
     try:
-        await contents.drop(connection, key)
-    except StorageError as error:
+        await drop_content(storage_of(services), gone.content_key, gone.place.store, gone.object_name)
+    except (StorageError, StoreProblem, UnknownStore) as error:
         log.warning("the content of a deleted document is deleted later", why=describe(error))
 
 
@@ -131,13 +131,17 @@ def _new_place(request: Request, services: Services, id: str | None) -> Document
     """The place of a new document. Raises Problem: 400, 403, 429."""
     if id is not None:
         check_id(id)
-    return DocumentPlace(id or str(uuid4()), _store(request) or POSTGRES, _tenant(request, services))
+    store = _store(request, services) or services.documents.stores.default
+    return DocumentPlace(id or str(uuid4()), store, _tenant(request, services))
 
 
-def _store(request: Request) -> str | None:
+def _store(request: Request, services: Services) -> str | None:
     store = request.query.get("storeId")
-    if store not in (None, POSTGRES):
-        raise invalid_argument(f"There is no document store with storeId '{store[:100]}'; there are: {POSTGRES}")
+    if store is not None:
+        try:
+            services.documents.stores.of(store)
+        except UnknownStore as error:
+            raise unknown(error) from error
     return store
 
 
@@ -179,23 +183,25 @@ async def _complete(
     """Add the documents of complete uploads: all, or none. In the order of their sums, so that two never deadlock."""
     made: dict[DocumentPlace, Document] = {}
     async with services.reads.pool.connection() as connection, connection.transaction():
-        for upload, place, new in sorted(chosen, key=lambda each: each[0].sha256):
+        for upload, place, new in sorted(chosen, key=lambda each: each[0].content.sha256):
             made[place] = await _add(connection, upload, place, new)
             await _record(connection, request, place)
     for upload, place, _ in chosen:
-        upload.keep(made[place].content_key)
+        upload.content.keep(made[place].content_key)
     return [made[place] for _, place, _ in chosen]
 
 
 async def _add(connection: Connection, upload: Upload, place: DocumentPlace, new: NewDocument) -> Document:
-    content = None if upload.key is None else await contents.complete(connection, upload.key, upload.sha256)
+    made = upload.content
+    content = None if made.key is None else await contents.complete(connection, made.key, made.sha256)
     if content is None:
         raise Problem(503, "UNAVAILABLE", "The upload took too long and was given up")
     added = await documents.add(connection, place, content, new)
     if added is None:
         raise _taken(place)
     more = new.process_definition_id, new.process_instance_key, new.custom_properties
-    return Document(place, content, upload.sha256, upload.size, new.content_type, new.file_name, added[0], *more)
+    name = made.object_name if content == made.key else None
+    return Document(place, content, made.sha256, made.size, new.content_type, new.file_name, added[0], *more, name)
 
 
 async def _record(connection: Connection, request: Request, place: DocumentPlace) -> None:
@@ -208,7 +214,7 @@ async def _record(connection: Connection, request: Request, place: DocumentPlace
 async def _find(request: Request, services: Services, *, check_hash: bool = True) -> Document:
     """The document of a path. Raises Problem: 400, also for an id that several stores or tenants have; 404."""
     id, tenant = request.params["documentId"], request.query.get("tenantId")
-    store = _store(request)
+    store = _store(request, services)
     found = await read_of(
         services,
         request.tenants,

@@ -1,5 +1,5 @@
-"""Documents: their settings, the pace of their parts, and the chores that delete them (docs/documents.md).
+"""Documents: their settings and stores, the pace of their parts, and the chores that delete them (docs/documents.md).
 
-Entry: `settings.DocumentSettings`, `pace.Pace`, `chores`.
-Imports: storage, jobs, retention.
+Entry: `settings.DocumentSettings`, `stores.DocumentStores`, `uploads.ContentUpload`, `chores`.
+Imports: storage, buckets, jobs, retention.
 """

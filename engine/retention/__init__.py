@@ -1,5 +1,5 @@
 """The chores of the program: deletion of ended trees and old logs, expired messages, hashes, recounts.
 
 Entry: `chores`, `history`.
-Imports: core, storage, jobs.
+Imports: core, storage, buckets, jobs.
 """

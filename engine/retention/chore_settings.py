@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from importlib.util import find_spec
-from urllib.parse import urlsplit
 
 from vivero.core.bpmn.elements.retention_limits import LONGEST_MS, NEVER, SHORTEST_MS
+from vivero.engine.buckets.locations import bucket_and_prefix, check_access
 from vivero.engine.jobs.durations import seconds
-from vivero.engine.retention.archive.stores import bucket_and_prefix
 
 SHORTEST_LOG_MS = 2 * 24 * 3600 * 1000
 MAX_CATCH_UP = 1_000_000.0
@@ -130,18 +128,7 @@ class RetentionSettings:
             if any(each is not None for each in of_s3):
                 raise ValueError("archive_endpoint, _region, _access_key and _secret need an archive of s3://bucket")
             return
-        if find_spec("boto3") is None:
-            raise ValueError("an archive in S3 needs a package that is not installed: pip install 'vivero[s3]'")
-        if (self.archive_access_key is None) != (self.archive_secret is None):
-            raise ValueError("archive_access_key and archive_secret belong together: set both, or none")
-        if self.archive_endpoint is not None:
-            _check_endpoint(self.archive_endpoint)
-
-
-def _check_endpoint(url: str) -> None:
-    parts = urlsplit(url)
-    if parts.scheme not in ("http", "https") or not parts.hostname or parts.query or parts.username:
-        raise ValueError(f"archive_endpoint must be a URL such as https://s3.example.org:9000, not '{url}'")
+        check_access("archive", self.archive_endpoint, self.archive_access_key, self.archive_secret)
 
 
 def _check_duration(name: str, text: str) -> None:

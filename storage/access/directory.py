@@ -94,7 +94,7 @@ async def delete(connection: Connection, kind: EntryKind, id: str) -> str:
             return await delete(connection, kind, id)
     before = await count_admins(connection)
     if kind is TENANT:
-        await routes.note_change(connection)  # pins and cluster variables end with the tenant
+        await routes.note_change(connection)  # pins, cluster variables and documents end with it
     text = f"DELETE FROM {kind.table} WHERE {kind.id} = $1 AND NOT {kind.kept} AND NOT {kind.used} RETURNING 1"
     if not (await connection.execute(text, (id,))).rows:
         return await _why_not(connection, kind, id)
@@ -104,6 +104,7 @@ async def delete(connection: Connection, kind: EntryKind, id: str) -> str:
     )
     if kind is TENANT:
         await connection.execute("DELETE FROM cluster_variables WHERE tenant_id = $1", (id,))
+        await connection.execute("UPDATE documents SET expires_at = '-infinity' WHERE tenant_id = $1", (id,))
         text = "UPDATE api_tokens SET tenants = array_remove(tenants, $1) WHERE $1 = ANY (tenants)"
         await connection.execute(text, (id,))
     await connection.execute("DELETE FROM authorizations WHERE owner_type = $1 AND owner_id = $2", (kind.type, id))

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 from vivero.storage.access.tenants import Tenants, TenantStatements
 from vivero.storage.postgres.driver import Connection
 from vivero.storage.postgres.sql_files import beside
@@ -17,9 +19,18 @@ PARTS = 64
 """The parts that one statement deletes: 16 MiB."""
 
 
-async def begin(connection: Connection, tenant: str, store: str) -> int:
-    """Begin an upload. Its key."""
-    ((key,),) = (await connection.execute(_sql["begin"], (tenant, store))).rows
+class StoredContents(NamedTuple):
+    """What the database knows of a store: `complete` contents have documents, `unused` ones wait for their deletion."""
+
+    store: str
+    complete: int
+    bytes: int
+    unused: int
+
+
+async def begin(connection: Connection, tenant: str, store: str, object_name: str | None = None) -> int:
+    """Begin an upload. Its key. `object_name`: its name in another store than the database."""
+    ((key,),) = (await connection.execute(_sql["begin"], (tenant, store, object_name))).rows
     return int(key)
 
 
@@ -41,20 +52,47 @@ async def complete(connection: Connection, key: int, sha256: str) -> int | None:
     return None if found is None else int(found)
 
 
-async def give_up(connection: Connection, key: int) -> None:
-    """Let an upload be deleted. Nothing happens to one that is complete."""
-    await connection.execute(_sql["give_up"], (key,))
+async def give_up(connection: Connection, key: int, certain: bool = True) -> bool:
+    """Let an upload be deleted: now, or in an hour unless it is certain that no bytes come.
+
+    False if a document has it. True also if it is deleted already.
+    """
+    if (await connection.execute(_sql["give_up"], (key, certain))).count:
+        return True
+    return not (await connection.execute(_sql["complete_one"], (key,))).count
 
 
 async def drop(connection: Connection, key: int, dead_s: float = DEAD_S) -> bool:
-    """Delete some parts of an unused content, and at the end the content. True if something is left of it."""
+    """Delete some parts of an unused content of the database, and at the end the content. True if something is left."""
     ((more,),) = (await connection.execute(_sql["drop"], (key, PARTS, dead_s))).rows
     return bool(more)
 
 
-async def unused(connection: Connection, limit: int, dead_s: float = DEAD_S) -> list[tuple[int, str]]:
-    """Contents to delete, and dead uploads: their keys and stores."""
-    return [(key, store) for key, store in (await connection.execute(_sql["unused"], (dead_s, limit))).rows]
+async def unused(connection: Connection, store: str, limit: int, dead_s: float = DEAD_S) -> list[int]:
+    """The keys of contents of a store that are to be deleted, and of dead uploads."""
+    return [key for (key,) in (await connection.execute(_sql["unused"], (store, dead_s, limit))).rows]
+
+
+async def claim(
+    connection: Connection, store: str, after: int, limit: int, dead_s: float = DEAD_S
+) -> list[tuple[int, str]]:
+    """Unused contents of another store behind a key, which get no more bytes from now on: keys and object names."""
+    return sorted((await connection.execute(_sql["claim"], (store, after, dead_s, limit))).rows)
+
+
+async def forget(connection: Connection, key: int) -> None:
+    """Forget an unused content whose object is deleted. Its tenant has its bytes again."""
+    await connection.execute(_sql["forget"], (key,))
+
+
+async def known(connection: Connection, store: str) -> bool:
+    """Whether documents are in this store."""
+    return bool((await connection.execute(_sql["known"], (store,))).rows[0][0])
+
+
+async def by_store(connection: Connection, unused_s: float) -> list[StoredContents]:
+    """What each store has. `unused_s`: the time for which unused contents are nobody's business."""
+    return [StoredContents(*row) for row in (await connection.execute(_sql["by_store"], (unused_s,))).rows]
 
 
 async def part(connection: Connection, key: int, offset: int, tenants: Tenants) -> tuple[int, bytes] | None:

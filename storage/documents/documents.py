@@ -51,6 +51,8 @@ class Document(NamedTuple):
     process_definition_id: str | None
     process_instance_key: int | None
     custom_properties: str
+    object_name: str | None
+    """Its name in its store; None: it is in the database."""
 
 
 async def add(
@@ -96,8 +98,17 @@ async def delete(connection: Connection, found: Document) -> bool:
 
 async def expire(connection: Connection, limit: int) -> int:
     """Delete expired documents, in a transaction of its own; their number."""
+    return await _delete_some(connection, "expire", limit)
+
+
+async def delete_orphans(connection: Connection, limit: int) -> int:
+    """Delete documents of deleted tenants, in a transaction of its own; their number."""
+    return await _delete_some(connection, "orphans", limit)
+
+
+async def _delete_some(connection: Connection, statement: str, limit: int) -> int:
     async with connection.transaction():
-        gone = await connection.execute(_sql["expire"], (limit,))
+        gone = await connection.execute(_sql[statement], (limit,))
         await _release(connection, [key for (key,) in gone.rows])
     return gone.count
 

@@ -15,7 +15,7 @@ SELECT FROM documents WHERE document_id = $1 AND store_id = $2 AND tenant_id = $
 -- Expired documents are gone at once, whenever they are deleted. Two rows are enough to know that an id is ambiguous. A link ($4)
 -- has an end in real time, which the database alone judges.
 SELECT d.document_id, d.store_id, d.tenant_id, d.content_key, c.sha256, c.bytes, d.content_type, d.file_name, d.expires_at,
-    d.process_definition_id, d.process_instance_key, d.custom_properties
+    d.process_definition_id, d.process_instance_key, d.custom_properties, c.object_name
 FROM documents d JOIN document_contents c USING (content_key)
 WHERE d.document_id = $1 AND (d.store_id = $2 OR $2 IS NULL) AND (d.tenant_id = $3 OR $3 IS NULL)
     AND (d.expires_at IS NULL OR d.expires_at > clock_now())
@@ -36,4 +36,12 @@ SELECT release_document_contents($1);
 DELETE FROM documents WHERE (document_id, store_id, tenant_id) IN (
     SELECT document_id, store_id, tenant_id FROM documents WHERE expires_at <= clock_now()
     ORDER BY expires_at LIMIT $1 FOR UPDATE SKIP LOCKED)
+RETURNING content_key;
+
+-- name: orphans
+-- Documents that were added while their tenant was deleted, or before: nobody can see them, and they are in nobody's quota.
+DELETE FROM documents WHERE (document_id, store_id, tenant_id) IN (
+    SELECT d.document_id, d.store_id, d.tenant_id FROM document_usage u JOIN documents d USING (tenant_id)
+    WHERE NOT EXISTS (SELECT FROM tenants t WHERE t.tenant_id = u.tenant_id)
+    LIMIT $1 FOR UPDATE OF d SKIP LOCKED)
 RETURNING content_key;

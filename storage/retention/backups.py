@@ -104,6 +104,15 @@ async def counts(connection: Connection) -> dict[str, int]:
     return dict(zip(tables, rows[0], strict=True))
 
 
+async def outside(connection: Connection) -> dict[str, tuple[int, int]]:
+    """Store → documents' contents, and bytes, that are not in the database. Empty for a schema without stores."""
+    deadline = trio.current_time() + TIMEOUT_S
+    if not (await connection.execute(_sql["has_stores"])).rows[0][0]:
+        return {}
+    rows = (await connection.execute(_sql["outside"], deadline=deadline)).rows
+    return {store: (files, size) for store, files, size in rows}
+
+
 async def analyze(connection: Connection) -> None:
     """Collect the statistics of all tables, which a restore leaves out: without them, searches have bad plans."""
     await connection.script("ANALYZE", deadline=trio.current_time() + TIMEOUT_S)

@@ -25,6 +25,15 @@ WHERE relkind = 'r' AND relpersistence = 'p' AND relnamespace = to_regnamespace(
 -- Of these tables, those that this schema has. The first start of an installation may have been killed between two migrations.
 SELECT name FROM unnest($1::text[]) WITH ORDINALITY AS t (name, n) WHERE to_regclass(name) IS NOT NULL ORDER BY n;
 
+-- name: has_stores
+-- An old schema has no documents, or all of them in its tables.
+SELECT EXISTS (SELECT FROM pg_attribute WHERE attrelid = to_regclass('document_contents') AND attname = 'object_name');
+
+-- name: outside
+-- Documents whose bytes are in no table: a dump has their metadata alone.
+SELECT store_id, count(*), coalesce(sum(bytes), 0)::bigint FROM document_contents
+WHERE object_name IS NOT NULL AND sha256 IS NOT NULL GROUP BY store_id ORDER BY store_id;
+
 -- name: tables
 -- Whatever there is: a restore is for a schema without tables.
 SELECT count(*) FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace WHERE c.relkind IN ('r', 'p') AND n.nspname = $1;

@@ -380,9 +380,12 @@ CREATE TABLE document_contents (
     sha256 text,
     bytes bigint DEFAULT 0 NOT NULL,
     alive_at timestamp with time zone DEFAULT clock_timestamp() NOT NULL,
+    object_name text,
+    CONSTRAINT document_contents_bytes_check CHECK (bytes >= 0),
+    CONSTRAINT document_contents_object_name_check CHECK ((object_name IS NULL) = (store_id = 'postgres'::text)),
     CONSTRAINT document_contents_pkey PRIMARY KEY (content_key)
 );
-CREATE INDEX document_contents_unused ON document_contents USING btree (alive_at) WHERE sha256 IS NULL;
+CREATE INDEX document_contents_unused ON document_contents USING btree (store_id, content_key) WHERE sha256 IS NULL;
 CREATE UNIQUE INDEX document_contents_sha256 ON document_contents USING btree (tenant_id, store_id, sha256) WHERE sha256 IS NOT NULL;
 
 -- table document_link_keys
@@ -405,6 +408,7 @@ CREATE TABLE document_parts (
 CREATE TABLE document_usage (
     tenant_id text NOT NULL,
     bytes bigint DEFAULT 0 NOT NULL,
+    CONSTRAINT document_usage_bytes_check CHECK (bytes >= 0),
     CONSTRAINT document_usage_pkey PRIMARY KEY (tenant_id)
 );
 
@@ -428,6 +432,7 @@ CREATE TABLE documents (
 CREATE INDEX documents_content ON documents USING btree (content_key);
 CREATE INDEX documents_expiry ON documents USING btree (expires_at) WHERE expires_at IS NOT NULL;
 CREATE INDEX documents_instance ON documents USING btree (process_instance_key) WHERE process_instance_key IS NOT NULL;
+CREATE INDEX documents_tenant ON documents USING btree (tenant_id);
 
 -- table element_count_changes
 CREATE TABLE element_count_changes (
@@ -1563,11 +1568,18 @@ CREATE OR REPLACE FUNCTION add_document_part(upload bigint, at_byte bigint, size
 AS $function$
 DECLARE
     tenant text;
+    object text;
 BEGIN
-    SELECT c.tenant_id INTO tenant FROM document_contents c
+    IF upload IS NULL OR at_byte IS NULL OR size IS NULL OR quota IS NULL OR at_byte < 0 OR size < 0 OR quota < 0 THEN
+        RAISE EXCEPTION 'a part of a document needs a content, an offset, a size and a quota' USING ERRCODE = 'check_violation';
+    END IF;
+    SELECT c.tenant_id, c.object_name INTO tenant, object FROM document_contents c
     WHERE c.content_key = upload AND c.sha256 IS NULL AND c.bytes = at_byte AND c.alive_at > '-infinity' FOR UPDATE;
     IF NOT FOUND THEN
         RETURN 'GONE';
+    END IF;
+    IF (part IS NULL) <> (object IS NOT NULL) OR octet_length(part) <> size OR octet_length(part) = 0 THEN
+        RAISE EXCEPTION 'a part of a document must have % bytes in its store', size USING ERRCODE = 'check_violation';
     END IF;
     UPDATE document_usage u SET bytes = u.bytes + size WHERE u.tenant_id = tenant AND (quota = 0 OR u.bytes + size <= quota);
     IF NOT FOUND THEN
@@ -1894,7 +1906,7 @@ DECLARE
     parts int;
 BEGIN
     SELECT * INTO mine FROM document_contents c
-    WHERE c.content_key = unused AND c.sha256 IS NULL
+    WHERE c.content_key = unused AND c.sha256 IS NULL AND c.object_name IS NULL
         AND c.alive_at < clock_timestamp() - make_interval(secs => dead_s)
     FOR UPDATE SKIP LOCKED;
     IF NOT FOUND THEN
@@ -2001,6 +2013,20 @@ BEGIN
     IF NOT told THEN
         PERFORM set_config('synchronous_commit', 'off', true);
     END IF;
+END $function$;
+
+-- function forget_document_object(unused bigint)
+CREATE OR REPLACE FUNCTION forget_document_object(unused bigint)
+ RETURNS void
+ LANGUAGE plpgsql
+AS $function$
+DECLARE
+    mine document_contents;
+BEGIN
+    DELETE FROM document_contents c
+    WHERE c.content_key = unused AND c.sha256 IS NULL AND c.object_name IS NOT NULL AND c.alive_at = '-infinity'
+    RETURNING * INTO mine;
+    UPDATE document_usage u SET bytes = u.bytes - mine.bytes WHERE u.tenant_id = mine.tenant_id;
 END $function$;
 
 -- function forward_inbox(p integer, n integer)

@@ -581,9 +581,12 @@ LEASED = (
 )
 DOCUMENTS = """
     DELETE FROM document_parts; DELETE FROM document_contents; DELETE FROM document_usage;
-    INSERT INTO document_usage VALUES ('t', 6);
+    INSERT INTO document_usage VALUES ('t', 12);
     INSERT INTO document_contents (content_key, tenant_id, store_id, bytes, alive_at) OVERRIDING SYSTEM VALUE
         VALUES (1, 't', 'postgres', 3, now()), (2, 't', 'postgres', 3, '-infinity');
+    INSERT INTO document_contents (content_key, tenant_id, store_id, object_name, bytes, alive_at)
+        OVERRIDING SYSTEM VALUE
+        VALUES (3, 't', 's3', 'three', 3, now() - interval '1 day'), (4, 't', 's3', 'four', 3, '-infinity');
     INSERT INTO document_parts VALUES (1, 0, 'abc'), (2, 0, 'abc');
     DELETE FROM document_link_keys;
     INSERT INTO document_link_keys (secret, created_at) VALUES ('', now() - interval '1 day'), ('', now());
@@ -592,6 +595,8 @@ CASES = [
     Case("contents.add", lambda c: contents.add(c, 1, 3, 3, b"def", 0), again, DOCUMENTS),
     Case("contents.give_up", lambda c: contents.give_up(c, 1), again, DOCUMENTS),
     Case("contents.drop", lambda c: contents.drop(c, 2), again, DOCUMENTS),
+    Case("contents.claim", lambda c: contents.claim(c, "s3", 0, 10), again, DOCUMENTS),
+    Case("contents.forget", lambda c: contents.forget(c, 4), again, DOCUMENTS),
     Case("link_keys.purge", lambda c: link_keys.purge(c, 3600, 10), again, DOCUMENTS),
     Case("command_log.forward", lambda c: command_log.forward(c, 1, 10), again, INBOX),
     Case("command_log.purge_keys", lambda c: command_log.purge_keys(c, 3_600_000, 10), purged_and_set_back, KEYS),
@@ -970,7 +975,9 @@ CHANGES = [
 FIRST = {(statement, "statement") for statement in ("identities.set_password", "WITH found", "UPDATE authorizations")}
 """They lock nothing before, so the opposite does not wait; they are undone when their sessions end."""
 APPENDS = {"command_log.append", "command_log.append_fresh", "command_log.begin_appends"}
-OF_DOCUMENTS = {f"documents.{name}" for name in ("add", "delete", "release", "expire")} | {"contents.complete"}
+OF_DOCUMENTS = {f"documents.{name}" for name in ("add", "delete", "release", "expire", "orphans")} | {
+    "contents.complete"
+}
 WITHOUT_EFFECT = {"contents.begin", "link_keys.add"}
 """An upload that nobody goes on with, and a key that signs nothing: both are deleted later."""
 WITH_CHANGES = {"audit_log.add", "task_listeners.changed", "cluster_variables.changed", *OF_DOCUMENTS}

@@ -12,8 +12,9 @@ from vivero.api.access.code_flow import ProviderFailed
 from vivero.api.access.verified import KeysUnavailable
 from vivero.client import answers
 from vivero.client.rest import Client, ClientError
-from vivero.engine.retention.archive import s3
-from vivero.engine.retention.archive.s3 import Bucket, S3Store
+from vivero.engine.buckets import client as bucket_client
+from vivero.engine.buckets.client import Bucket
+from vivero.engine.retention.archive.s3 import S3Store
 from vivero.storage.retention.archives import ArchiveProblem
 from vivero.tracing.collectors import MAX_ANSWER_BYTES, CollectorSession
 
@@ -114,7 +115,7 @@ async def test_the_client(monkeypatch, status):
 
 @pytest.mark.parametrize("status", [b"200 OK", b"403 Forbidden"])
 def test_an_object_store(monkeypatch, status):
-    monkeypatch.setattr(s3, "MAX_ANSWER_BYTES", 1 << 20)
+    monkeypatch.setattr(bucket_client, "MAX_ANSWER_BYTES", 1 << 20)
     with endless(status) as server:
         store = S3Store(Bucket("b", "", server.url, "us-east-1", "a", "b"))
         with pytest.raises(ArchiveProblem, match="more than 1048576 bytes"):

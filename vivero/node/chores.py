@@ -9,6 +9,7 @@ from vivero.config import budget
 from vivero.config.roles import Role
 from vivero.config.sections import Config
 from vivero.engine.documents import chores as document_chores
+from vivero.engine.documents.opening import open_stores
 from vivero.engine.documents.settings import LINK_KEY_S
 from vivero.engine.jobs import execution
 from vivero.engine.jobs.definitions import JobDefinition, JobRegistry
@@ -42,7 +43,8 @@ def registries(config: Config, connections: execution.Connections) -> dict[Role,
     settings = ChoreSettings(config.expiry, config.maintenance, config.retention)
     of_database = chores.of_database(settings, connections).definitions.values()
     keys_s = config.documents.max_link_s + LINK_KEY_S
-    of_documents = document_chores.chores(config.retention, keys_s, connections)
+    stores = open_stores(config.documents, connections)
+    of_documents = document_chores.chores(config.retention, keys_s, connections, stores)
     return {
         Role.ENGINE: chores.of_partitions(settings, connections),
         Role.JOBS: JobRegistry.of((*of_database, *of_documents)),

@@ -36,6 +36,7 @@ from vivero.api.serving.server import Endpoint
 from vivero.config.roles import Role
 from vivero.config.sections import Config
 from vivero.engine.consumer.limits import step_limits
+from vivero.engine.documents.opening import open_stores
 from vivero.engine.dry_runs.dry_runs import DryRuns
 from vivero.engine.supervision.beat import Beat
 from vivero.engine.supervision.children import Child
@@ -98,7 +99,11 @@ class HttpServer(NodePart):
         )
         self.hub = Hub(min(config.web.max_streams, config.http.max_connections // 4), config.web.max_streams_per_client)
         access = _access(config, pools.reads)
-        self._documents = DocumentServices(config.documents, links=LinkKeys(config.documents.max_link_s))
+        self._documents = DocumentServices(
+            config.documents,
+            links=LinkKeys(config.documents.max_link_s),
+            stores=open_stores(config.documents, pools.reads.connection),
+        )
         self.access: Authenticator | None = access[0]
         self._keys: Keys | None = access[1]
 

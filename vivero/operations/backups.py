@@ -63,6 +63,8 @@ class Manifest(msgspec.Struct, frozen=True, rename="camel"):
     tables: dict[str, int]
     """Table → bytes in the database, for progress bars."""
     files: dict[str, File]
+    outside: dict[str, tuple[int, int]] = {}
+    """Store → files of documents, and their bytes, that are in a directory or a bucket and not in the dump."""
 
     @property
     def size(self) -> int:
@@ -115,9 +117,11 @@ async def _dump(dsn: str, directory: Path, jobs: int, progress: Progress) -> Man
                 *(f"--snapshot={moment.snapshot}", f"--schema={await queries.own_schema(connection)}"),
             ]
             rows: dict[str, int] = {}
+            outside: dict[str, tuple[int, int]] = {}
 
             async def count() -> None:
                 rows.update(await queries.counts(connection))
+                outside.update(await queries.outside(connection))
 
             async with trio.open_nursery() as nursery:
                 nursery.start_soon(count)
@@ -127,7 +131,7 @@ async def _dump(dsn: str, directory: Path, jobs: int, progress: Progress) -> Man
     files = await trio.to_thread.run_sync(_sums, directory / DUMP, progress)
     return Manifest(
         *(FORMAT, version("vivero"), moment.schema, postgresql, found.major, moment.at_ms, moment.cluster),
-        *(rows, moment.sizes, files),
+        *(rows, moment.sizes, files, outside),
     )
 
 

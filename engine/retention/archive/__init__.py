@@ -1,5 +1,5 @@
 """The archive of ended instance trees, in a directory or an S3-compatible store (docs/operations/archive.md).
 
 Entry: `archive.Archive`.
-Imports: core, storage, jobs.
+Imports: core, storage, buckets, jobs.
 """

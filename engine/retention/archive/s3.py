@@ -11,50 +11,20 @@ import tempfile
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass, field
 from typing import Any, BinaryIO, TypeVar, cast
 
-import boto3
 import trio
 from boto3.exceptions import S3UploadFailedError
 from boto3.s3.transfer import TransferConfig
-from botocore.awsrequest import AWSResponse
-from botocore.config import Config
-from botocore.exceptions import BotoCoreError, ClientError, ConnectionError, HTTPClientError, NoCredentialsError
-from urllib3.exceptions import HTTPError
 
+from vivero.engine.buckets.client import Bucket, Failures, connect
 from vivero.engine.retention.archive.compression import CHUNK, Compressor, decompressed, parts_of, summed
 from vivero.engine.retention.archive.stores import SUFFIX, Damaged, Missing
 from vivero.storage.retention.archives import ArchiveProblem
 
-CONNECT_S, READ_S = 5.0, 30.0
-MAX_ANSWER_BYTES = 16 * 1024 * 1024
-"""The limit of an answer without the content of an object: a page of a list has 1,000 names."""
-ATTEMPTS = 3
-"""The attempts of one call. The caller repeats the whole later."""
-ABSENT = ("NoSuchKey", "404")
-"""Answers of a store for an object that it does not have; without a body, to HEAD, it is only the status."""
-
 T = TypeVar("T")
 
-
-@dataclass(frozen=True, slots=True)
-class Bucket:
-    """A bucket, and how to reach it. Without an endpoint it is Amazon's."""
-
-    name: str
-    prefix: str
-    """The beginning of all keys: empty, or with a slash at the end."""
-    endpoint: str | None
-    region: str | None
-    access_key: str | None
-    """None: credentials are where Amazon's tools look for them."""
-    secret_key: str | None = field(repr=False)
-
-    @property
-    def url(self) -> str:
-        """For people."""
-        return f"s3://{self.name}/{self.prefix}"
+_FAILURES = Failures(ArchiveProblem, Missing, "retention.archive_access_key")
 
 
 class S3Store:
@@ -70,7 +40,7 @@ class S3Store:
         """Made at the first use; blocks. Threads share it."""
         with self._lock:
             if self._client is None:
-                self._client = _connect(self.bucket)
+                self._client = connect(self.bucket)
             return self._client
 
     def writer(self, name: str) -> ObjectWriter:
@@ -122,19 +92,8 @@ class S3Store:
     @contextmanager
     def calling(self, what: str) -> Iterator[None]:
         """Errors of the store become ArchiveProblems."""
-        begin = f"cannot {what} the archive {self.bucket.url}"
-        try:
+        with _FAILURES.raised(f"cannot {what} the archive {self.bucket.url}"):
             yield
-        except ClientError as error:
-            code = error.response.get("Error", {}).get("Code", "Unknown")
-            kind = Missing if code in ABSENT else ArchiveProblem
-            raise kind(f"{begin}: the store answers {code}") from error
-        except NoCredentialsError as error:
-            raise ArchiveProblem(f"{begin}: there are no credentials. Set retention.archive_access_key") from error
-        except (ConnectionError, HTTPClientError, HTTPError, OSError) as error:
-            raise ArchiveProblem(f"{begin}: the store does not answer ({type(error).__name__})") from error
-        except (BotoCoreError, ValueError) as error:
-            raise ArchiveProblem(f"{begin}: {type(error).__name__}") from error
 
 
 class ObjectWriter:
@@ -206,66 +165,3 @@ def _temporary() -> Iterator[None]:
 async def _in_thread(call: Callable[[], T]) -> T:
     """A stop does not wait for a store that does not answer."""
     return await trio.to_thread.run_sync(call, abandon_on_cancel=True)
-
-
-def _connect(bucket: Bucket) -> Any:
-    options: dict[str, Any] = {
-        "connect_timeout": CONNECT_S,
-        "read_timeout": READ_S,
-        "retries": {"total_max_attempts": ATTEMPTS, "mode": "standard"},
-        # Other stores than Amazon's do not know the newer checksums. What was written is read back.
-        "request_checksum_calculation": "when_required",
-        "response_checksum_validation": "when_required",
-    }
-    if bucket.endpoint is not None:
-        options["s3"] = {"addressing_style": "path"}
-    client = boto3.session.Session().client(
-        "s3",
-        endpoint_url=bucket.endpoint,
-        region_name=bucket.region,
-        aws_access_key_id=bucket.access_key,
-        aws_secret_access_key=bucket.secret_key,
-        config=Config(**options),
-    )
-    endpoint = client._endpoint  # botocore has no public way to its session
-    endpoint.http_session = _BoundedSession(endpoint.http_session)
-    return client
-
-
-class _BoundedSession:
-    """botocore's session. It reads each answer that is no object's content whole into memory: here up to a limit."""
-
-    def __init__(self, session: Any) -> None:
-        self._session = session
-
-    def send(self, request: Any) -> AWSResponse:
-        """Send a request. Raises botocore's errors, and ArchiveProblem for an answer that is too long."""
-        streams, request.stream_output = request.stream_output, True
-        found = self._session.send(request)
-        response = _BoundedAnswer(found.url, found.status_code, found.headers, found.raw)
-        if not streams:
-            _ = response.content
-        return response
-
-    def close(self) -> None:
-        self._session.close()
-
-
-class _BoundedAnswer(AWSResponse):  # type: ignore[misc]  # botocore has no types
-    _content: bytes | None
-
-    @property
-    def content(self) -> bytes:
-        """The whole content. Raises ArchiveProblem, HTTPClientError."""
-        if self._content is None:
-            content = bytearray()
-            try:
-                for part in self.raw.stream():
-                    content += part
-                    if len(content) > MAX_ANSWER_BYTES:
-                        self.raw.close()
-                        raise ArchiveProblem(f"an answer of the store has more than {MAX_ANSWER_BYTES} bytes")
-            except HTTPError as error:
-                raise HTTPClientError(error=error) from error
-            self._content = bytes(content)
-        return self._content

@@ -1,8 +1,7 @@
-"""Stores of the archive's files: their interface, and the store that a setting names."""
+"""Stores of the archive's files: their interface."""
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 from typing import Protocol
 
@@ -10,8 +9,6 @@ from vivero.storage.retention.archives import ArchiveProblem
 
 SUFFIX = ".jsonl.gz"
 """The end of the names of all files of an archive."""
-S3 = "s3://"
-_BUCKET = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{1,254}")
 
 
 class Missing(ArchiveProblem):
@@ -67,18 +64,3 @@ class Store(Protocol):
 
     def check(self, known: bool) -> str:
         """Look whether the store is there, as `prepare` does, and change nothing; says where it is."""
-
-
-def bucket_and_prefix(location: str) -> tuple[str, str] | None:
-    """The bucket and the prefix of the keys, which is empty or ends with a slash; None for a directory.
-
-    Raises:
-        ValueError: it begins like the address of a bucket, and is none.
-    """
-    if not location.startswith(S3):
-        return None
-    bucket, _, prefix = location.removeprefix(S3).partition("/")
-    if not _BUCKET.fullmatch(bucket):
-        raise ValueError(f"'{location}' does not name a bucket: write s3://bucket or s3://bucket/prefix")
-    prefix = prefix.strip("/")
-    return bucket, f"{prefix}/" if prefix else ""

@@ -9,7 +9,10 @@ from tests.api.changed_services import changed
 from tests.api.conftest import Client
 from vivero.api import app as api_app
 from vivero.api.documents.links import LinkKeys
+from vivero.engine.documents.chores import chores
 from vivero.engine.documents.settings import DocumentSettings
+from vivero.engine.documents.stores import DocumentStores
+from vivero.engine.retention.chore_settings import RetentionSettings
 
 BOUNDARY = b"----of-a-test"
 FORM = (b"content-type", b"multipart/form-data; boundary=" + BOUNDARY)
@@ -67,6 +70,13 @@ class Documents:
         return (*counts, self.one("SELECT coalesce(sum(bytes), 0)::bigint FROM document_usage"))
 
 
+async def do_chores(documents):
+    """One run of each chore."""
+    settings, services = RetentionSettings(pause_s=0), documents.services
+    for chore in chores(settings, 7 * 24 * 3600, services.reads.pool.connection, services.documents.stores):
+        await chore.handler(None)
+
+
 @pytest.fixture
 def limits():
     """The settings of documents, which a test may replace by parametrization."""
@@ -74,6 +84,13 @@ def limits():
 
 
 @pytest.fixture
-async def documents(rows, stored, limits):
-    services = changed(stored, documents=replace(stored.documents, settings=DocumentSettings(**limits)))
+def stores():
+    """The stores, which a module may replace."""
+    return DocumentStores()
+
+
+@pytest.fixture
+async def documents(rows, stored, limits, stores):
+    of_documents = replace(stored.documents, settings=DocumentSettings(**limits), stores=stores)
+    services = changed(stored, documents=of_documents)
     return Documents(rows, services, Client(api_app.build(services)))

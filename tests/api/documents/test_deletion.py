@@ -2,23 +2,17 @@
 
 from hashlib import sha256
 
+import psycopg
 import pytest
 import trio
 
 from tests.api.conftest import KEY, NOW
-from vivero.engine.documents.chores import chores
-from vivero.engine.retention.chore_settings import RetentionSettings
+from tests.api.documents.conftest import do_chores
+from vivero.storage.access import directory
 from vivero.storage.documents import contents
 from vivero.storage.documents import documents as rows_of_documents
 from vivero.storage.postgres.errors import ConnectionLost
 from vivero.storage.retention import history
-
-
-async def do_chores(documents):
-    """One run of each chore."""
-    settings = RetentionSettings(pause_s=0)
-    for chore in chores(settings, 7 * 24 * 3600, documents.services.reads.pool.connection):
-        await chore.handler(None)
 
 
 async def delete_instance(documents, reason):
@@ -42,6 +36,7 @@ async def test_a_document_may_go_with_its_instance(documents, reason, left):
     for key in (KEY, KEY + 1, KEY + 2):
         await documents.upload(b"%d" % key, processInstanceKey=str(key))
     await documents.upload(b"other", "of b", processInstanceKey=str(KEY))
+    documents.rows.execute("INSERT INTO tenants (tenant_id, name) VALUES ('b', '')")
     documents.rows.execute("UPDATE documents SET tenant_id = 'b' WHERE file_name = 'of b'")
     await delete_instance(documents, reason)
     await do_chores(documents)
@@ -110,3 +105,31 @@ async def test_an_expiry_and_an_upload_of_the_same_bytes_never_wait_for_each_oth
             found = [await contents.complete(uploading, key, sum) for sum, key in others]
     assert expired == [3]
     assert len(set(found) & set(keys.values())) == 0
+
+
+async def test_the_documents_of_a_deleted_tenant_go_also_those_that_come_late(documents):
+    """An upload that begins before the deletion ends behind it. A later tenant with the id inherits nothing."""
+    documents.rows.execute("INSERT INTO tenants (tenant_id, name) VALUES ('gone', ''), ('kept', '')")
+    for name in ("gone", "kept"):
+        await documents.upload(name.encode(), name)
+        for table in ("documents", "document_contents", "document_usage"):
+            documents.rows.execute(f"UPDATE {table} SET tenant_id = '{name}' WHERE tenant_id = '<default>'")
+    async with documents.services.reads.pool.connection() as connection:
+        assert await directory.delete(connection, directory.TENANT, "gone") == "done"
+    documents.rows.execute("INSERT INTO tenants (tenant_id, name) VALUES ('gone', '')")
+    await do_chores(documents)
+    assert documents.stored == (1, 1, 1, 4)
+    documents.rows.execute("DELETE FROM tenants WHERE tenant_id = 'kept'")
+    await do_chores(documents)
+    assert documents.stored == (0, 0, 0, 0)
+
+
+@pytest.mark.parametrize(
+    "bad", ["NULL, 0, 1, 'a', 0", "{}, 0, NULL, 'a', 0", "{}, 0, 1, NULL, 0", "{}, 0, 2, 'a', 0", "{}, -1, 1, 'a', 0"]
+)
+async def test_the_database_takes_no_part_that_is_none(documents, bad):
+    async with documents.services.reads.pool.connection() as connection:
+        key = await contents.begin(connection, "<default>", "postgres")
+    with pytest.raises(psycopg.errors.CheckViolation):
+        documents.rows.execute(f"SELECT add_document_part({bad.format(key)})")
+    assert documents.stored == (0, 1, 0, 0)

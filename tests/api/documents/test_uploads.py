@@ -254,9 +254,9 @@ async def test_an_outage_is_an_outage_and_what_is_left_is_dead_later(documents, 
     assert answer.status == 503
     assert documents.stored == (0, 1, 1, 5)
     async with documents.services.reads.pool.connection() as connection:
-        ((key, store),) = await contents.unused(connection, 10, dead_s=0)
-        assert await contents.unused(connection, 10) == []
-        assert (store, await contents.drop(connection, key)) == ("postgres", False)
+        (key,) = await contents.unused(connection, "postgres", 10, dead_s=0)
+        assert await contents.unused(connection, "postgres", 10) == []
+        assert await contents.drop(connection, key) is False
         assert documents.stored == (0, 1, 1, 5)
         await contents.drop(connection, key, dead_s=0)
     assert documents.stored == NOTHING

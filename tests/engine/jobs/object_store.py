@@ -8,7 +8,8 @@ from urllib.request import Request, urlopen
 import boto3
 from moto.server import ThreadedMotoServer
 
-from vivero.engine.retention.archive.s3 import Bucket, S3Store
+from vivero.engine.buckets.client import Bucket
+from vivero.engine.retention.archive.s3 import S3Store
 
 BUCKET = "history"
 KEYS = "test", "of the test"

@@ -21,13 +21,15 @@ from tests.engine.jobs.object_store import InBucket
 from tests.engine.jobs.test_history import QUICK
 from vivero.cli import main
 from vivero.core.records.jobs import CompleteJob
+from vivero.engine.buckets import client as bucket_client
+from vivero.engine.buckets.client import Bucket
 from vivero.engine.jobs.execution import Execution
-from vivero.engine.retention.archive import compression, s3
+from vivero.engine.retention.archive import compression
 from vivero.engine.retention.archive.archive import Archive
 from vivero.engine.retention.archive.compression import Compressor, decompressed, summed
 from vivero.engine.retention.archive.directory import MARK, DirectoryStore, FileWriter, checksum
 from vivero.engine.retention.archive.lines import sift
-from vivero.engine.retention.archive.s3 import Bucket, ObjectWriter, S3Store
+from vivero.engine.retention.archive.s3 import ObjectWriter, S3Store
 from vivero.engine.retention.archive.stores import Missing
 from vivero.engine.retention.archive.subjects import candidates, sought
 from vivero.engine.retention.chore_settings import RetentionSettings
@@ -534,7 +536,7 @@ async def test_a_store_that_does_not_answer_is_told(monkeypatch):
     with socket.socket() as closed:
         closed.bind(("127.0.0.1", 0))
         endpoint = f"http://127.0.0.1:{closed.getsockname()[1]}"
-    monkeypatch.setattr(s3, "ATTEMPTS", 1)
+    monkeypatch.setattr(bucket_client, "ATTEMPTS", 1)
     store = S3Store(Bucket("b", "", endpoint, "us-east-1", "a", "b"))
     with pytest.raises(ArchiveProblem, match=r"cannot reach the archive s3://b/: the store does not answer"):
         store.check(known=True)

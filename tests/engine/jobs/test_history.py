@@ -7,8 +7,8 @@ import pytest
 
 from tests.core.models import end, process, start
 from tests.engine.consumer.serial_runs import PINNED_MS, Serial, pin_clock, save_serially
+from vivero.engine.buckets import locations
 from vivero.engine.jobs.execution import Execution
-from vivero.engine.retention import chore_settings
 from vivero.engine.retention.archive.directory import DirectoryStore
 from vivero.engine.retention.archive.opening import open_store
 from vivero.engine.retention.archive.s3 import S3Store
@@ -336,7 +336,7 @@ def test_what_cannot_be_set(wrong, why):
 
 def test_s3_needs_its_package(monkeypatch):
     monkeypatch.setitem(sys.modules, "boto3", None)
-    monkeypatch.setattr(chore_settings, "find_spec", lambda name: sys.modules[name])
+    monkeypatch.setattr(locations, "find_spec", lambda name: sys.modules[name])
     with pytest.raises(ValueError, match=r"pip install 'vivero\[s3\]'"):
         RetentionSettings(archive="s3://bucket")
     RetentionSettings(archive="/directory")

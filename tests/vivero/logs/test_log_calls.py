@@ -50,6 +50,7 @@ HARMLESS = {
         "seen",
         "signal",
         "state",
+        "store",
         "task",
         "tool",
         "type",

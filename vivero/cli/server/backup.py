@@ -59,7 +59,7 @@ def backup(
                 return await backups.take(dsn, directory, jobs=jobs, progress=progress)
 
     manifest = run(work, PROBLEMS)
-    tell(as_json, f"{directory}: {_summary(manifest)}", outcome="backed up", **_document(manifest))
+    tell(as_json, f"{directory}: {summary(manifest)}", outcome="backed up", **_document(manifest))
 
 
 @click.command()
@@ -96,7 +96,7 @@ def restore(
 
     manifest = run(work, PROBLEMS)
     outcome = "the backup is whole" if check else "restored"
-    tell(as_json, f"{outcome}: {_summary(manifest)}", outcome=outcome, **_document(manifest))
+    tell(as_json, f"{outcome}: {summary(manifest)}", outcome=outcome, **_document(manifest))
 
 
 async def _restore(chosen: Config, directory: Path, manifest: Manifest) -> None:
@@ -128,11 +128,22 @@ def _moment(manifest: Manifest) -> str:
 
 def _document(manifest: Manifest) -> dict[str, Any]:
     figures = {"processInstances": manifest.rows["process_instances"], "bytes": manifest.size}
-    return {"takenAt": _moment(manifest), "schema": manifest.schema, **figures}
+    outside = {store: {"files": files, "bytes": size} for store, (files, size) in manifest.outside.items()}
+    return {"takenAt": _moment(manifest), "schema": manifest.schema, **figures, "documentsOutside": outside}
 
 
-def _summary(manifest: Manifest) -> str:
+def summary(manifest: Manifest) -> str:
+    """A backup in one line."""
     return (
         f"{manifest.rows['process_instances']:,} instances as of {_moment(manifest)}, schema {manifest.schema},"
-        f" {manifest.size / 1e6:,.1f} MB"
+        f" {manifest.size / 1e6:,.1f} MB{_outside(manifest)}"
     )
+
+
+def _outside(manifest: Manifest) -> str:
+    """A sentence about documents that the dump does not have."""
+    stores = [
+        f"{files:,} files of documents ({size / 1e6:,.1f} MB) are in the store '{store}'"
+        for store, (files, size) in manifest.outside.items()
+    ]
+    return f". Not in the backup: {' and '.join(stores)}. They need a backup of their own" if stores else ""

@@ -17,6 +17,7 @@ from vivero.cli.shared.settings import Database, database_options
 from vivero.config.sections import Config
 from vivero.embedded.layout import default_root
 from vivero.engine.retention.archive.opening import open_store
+from vivero.operations import document_stores
 from vivero.operations.doctor import judge, worst
 from vivero.operations.findings import Finding, Level
 from vivero.program.database import leased
@@ -30,6 +31,8 @@ from vivero.terminal.terminal_tables import console
 COLOURS = {Level.OK: "green", Level.WARNING: "yellow", Level.PROBLEM: "red"}
 LITTLE_SPACE = 2_000_000_000
 """Bytes."""
+DOCUMENT_STORES = 87
+"""The version of the schema since which documents have stores."""
 
 
 @click.command()
@@ -38,10 +41,10 @@ LITTLE_SPACE = 2_000_000_000
 @click.pass_context
 def doctor(context: click.Context, as_json: bool, database: Database) -> None:
     """Check PostgreSQL: settings, schema, vacuum, transactions, connections, indexes, replication, clocks and disk;
-    what retention waits for, and the archive.
+    what retention waits for, the archive, and the stores of documents.
 
-    Nothing is changed. Each finding says what to do. The exit code is 1 if there is a problem, 0 otherwise; a warning
-    is none.
+    Nothing is changed: a probe is written to each store of documents, read and deleted. Run it as the user of the
+    server. Each finding says what to do. The exit code is 1 if there is a problem, 0 otherwise; a warning is none.
 
     \b
     Examples:
@@ -69,9 +72,12 @@ async def _examine(chosen: Config) -> list[Finding]:
         connection = await driver.connect(dsn, name="vivero:doctor")
         try:
             facts = await diagnosis.read(connection, time_ns() / 1e9)
+            of_documents = await document_stores.examine(
+                chosen.documents, connection, facts.schema is not None and facts.schema >= DOCUMENT_STORES
+            )
         finally:
             connection.close()
-    return [*findings, *judge(facts), await archive(chosen, facts.has_archived), disk(chosen)]
+    return [*findings, *judge(facts), await archive(chosen, facts.has_archived), *of_documents, disk(chosen)]
 
 
 async def archive(chosen: Config, known: bool) -> Finding:
