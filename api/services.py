@@ -19,6 +19,7 @@ from vivero.api.callers.audited import AuditSettings
 from vivero.api.callers.caller import Caller
 from vivero.api.commands.evaluation_turns import EvaluationTurns
 from vivero.api.commands.inner_requests import InnerRequests
+from vivero.api.commands.large_command_turns import LargeCommandTurns
 from vivero.api.commands.reply_pool import ReplyPool
 from vivero.api.documents.links import LinkKeys
 from vivero.api.http.deadlines import Deadlines
@@ -119,9 +120,6 @@ class Health(Protocol):
 Chaos = Callable[[str, str], bool]
 """Makes a child (name) "raise", "cancel" or "hang". Returns whether it was running. KeyError for an unknown name."""
 
-LARGE_COMMANDS_BYTES = 4 * 1024 * 1024
-"""Bytes of the large bodies whose commands are in the log without an outcome. One larger body goes alone."""
-
 
 @dataclass(frozen=True, slots=True)
 class CommandServices:
@@ -134,8 +132,8 @@ class CommandServices:
     """None: this node serves all writes itself."""
     refusals: NotAdmitted = field(default_factory=NotAdmitted)
     waits: Waits = field(default_factory=lambda: Waits(ApiSettings().max_waiting))
-    large_commands: SharedBudget = field(default_factory=lambda: SharedBudget(LARGE_COMMANDS_BYTES))
-    """The bytes of large bodies whose commands are on their way through the log."""
+    large_commands: LargeCommandTurns = field(default_factory=LargeCommandTurns)
+    """The large bodies whose commands are on their way through the log."""
     evaluations: EvaluationTurns = field(default_factory=EvaluationTurns)
     """The expensive evaluations of decisions that are on their way through the log."""
     dry_runs: DryRuns = field(default_factory=DryRuns)

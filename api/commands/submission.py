@@ -8,8 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import re
-from collections.abc import AsyncGenerator, Collection
-from contextlib import asynccontextmanager
+from collections.abc import Collection
 from functools import partial
 from urllib.parse import unquote
 
@@ -22,7 +21,7 @@ from vivero.api.commands import preconditions
 from vivero.api.commands.outcome_waits import OutcomeWait
 from vivero.api.computing.large_bodies import canonical_of
 from vivero.api.http.decoding import LARGE_BYTES
-from vivero.api.http.problems import LATER, TIMED_OUT, Problem, bad_request, not_appended, rejected
+from vivero.api.http.problems import TIMED_OUT, Problem, bad_request, not_appended, rejected
 from vivero.api.http.request import UNWATCHED_S, Request
 from vivero.api.http.response import Header, Response, iso_time, json_response, no_content, position_header
 from vivero.api.services import Services
@@ -136,24 +135,8 @@ async def _attempt(
     item = Append(command, tenant, key, idempotency, partition, audit=record, flush=flush)
     if len(request.body) < LARGE_BYTES:
         return await _submitted(services, item, deadline, waits, request)
-    async with _turn_of_large(services, len(request.body), deadline):
+    async with services.commands.large_commands.turn(len(request.body), deadline):
         return await _submitted(services, item, deadline, waits, request)
-
-
-@asynccontextmanager
-async def _turn_of_large(services: Services, size: int, deadline: float) -> AsyncGenerator[None]:
-    """The block is the way of a large command through the log. Others wait behind it, so few go at a time.
-
-    Raises Problem 503 if other large commands go until the deadline.
-    """
-    budget = services.commands.large_commands
-    with budget.share() as share:
-        with trio.move_on_at(deadline) as waiting:
-            await share.wait(min(size, budget.limit))
-        if waiting.cancelled_caught:
-            detail = "Nothing was written: other large requests are being processed; try again later"
-            raise Problem(503, "RESOURCE_EXHAUSTED", detail, LATER)
-        yield
 
 
 async def _submitted(

@@ -128,7 +128,7 @@ async def test_small_work_needs_no_compute_process(services, engine):
 
 @pytest.mark.usefixtures("created")
 async def test_large_commands_take_turns_and_small_ones_do_not_wait(client, engine, services):
-    budget = services.commands.large_commands
+    budget = services.commands.large_commands.budget
     with budget.share() as other:
         await other.wait(budget.limit)
         refused = await create(client, {"a": LONG})

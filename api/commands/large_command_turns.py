@@ -1,0 +1,53 @@
+"""The turns of commands with large bodies: few are in the log at a time, and the log rests between them.
+
+A command of 4 MB takes 0.1 s and more through the log, and every command behind it waits as long. With a rest after it,
+other commands find the log free about half of the time, however many clients send large bodies.
+"""
+
+from __future__ import annotations
+
+from collections.abc import AsyncGenerator
+from contextlib import asynccontextmanager
+
+import trio
+
+from vivero.api.http.problems import LATER, Problem
+from vivero.api.http.shared_budget import SharedBudget
+
+LARGE_COMMANDS_BYTES = 4 * 1024 * 1024
+"""Bytes of the large bodies whose commands are in the log without an outcome. One larger body goes alone."""
+MOST_REST_S = 0.5
+"""The rest at most. A command may have waited for something else."""
+
+
+class LargeCommandTurns:
+    """Bytes of large bodies whose commands are on their way through the log, up to `LARGE_COMMANDS_BYTES`."""
+
+    def __init__(self) -> None:
+        self.budget = SharedBudget(LARGE_COMMANDS_BYTES)
+        self._rests_until = 0.0
+
+    @asynccontextmanager
+    async def turn(self, size: int, deadline: float) -> AsyncGenerator[None]:
+        """The block is the way of a command whose body has `size` bytes.
+
+        Raises Problem 503 if other large commands go until the deadline.
+        """
+        size = min(size, self.budget.limit)
+        with self.budget.share() as share:
+            with trio.move_on_at(deadline) as waiting:
+                await share.wait(size)
+                await trio.sleep_until(self._rests_until)
+            if waiting.cancelled_caught:
+                detail = "Nothing was written: other large requests are being processed; try again later"
+                raise Problem(503, "RESOURCE_EXHAUSTED", detail, LATER)
+            began = trio.current_time()
+            try:
+                yield
+            finally:
+                self._rest(size, trio.current_time() - began)
+
+    def _rest(self, size: int, took_s: float) -> None:
+        """Let the next large command wait for as long as this one took, in proportion to its share of the budget."""
+        rest_s = min(took_s * size / self.budget.limit, MOST_REST_S)
+        self._rests_until = max(self._rests_until, trio.current_time() + rest_s)
