@@ -66,7 +66,7 @@ def session(tmp_path):
 
 
 def test_who_works_against_deadlines_is_tried_again_with_its_seed_and_that_is_told(session):
-    code, told = session("--second-try")
+    code, told = session("--second-try", "-p", "no:xdist", "--forks", "1")
     assert code == 1
     assert "2 failed, 3 passed, 6 rerun" in told
     assert "FAILED test_it.py::test_random" in told
