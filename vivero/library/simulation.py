@@ -6,7 +6,7 @@ A simulation has no clock and no effects. `run` takes and gives JSON, so that an
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import Any, NamedTuple
@@ -190,9 +190,16 @@ class _Run:
         )
 
     def _not_reached(self) -> list[str]:
-        """The elements of the processes that ran which were not reached."""
-        processes = {process for process, _ in self.reached}
-        return sorted(set(_elements(self.models, processes)) - {id for _, id in self.reached})
+        """The elements of the processes that ran which were not reached, with the process if several have the id."""
+        ran = {process for process, _ in self.reached}
+        newest = {id: process for file in self.models.resources.values() for id, process in file.items() if id in ran}
+        owners: dict[str, list[str]] = {}
+        for id, process in newest.items():
+            for node in process.nodes:
+                if node != id:
+                    owners.setdefault(node, []).append(id)
+        missed = ((node, ids, id) for node, ids in owners.items() for id in ids if (id, node) not in self.reached)
+        return sorted(node if len(ids) == 1 else f"{node} of process {id}" for node, ids, id in missed)
 
     def _open(self) -> Iterator[str]:
         instance = self.result.instance
@@ -203,10 +210,3 @@ class _Run:
 
 
 _NOTHING = GivenAnswer()
-
-
-def _elements(models: Models, processes: Iterable[str]) -> Iterator[str]:
-    for resource in models.resources.values():
-        for process in resource.values():
-            if process.id in processes:
-                yield from (id for id in process.nodes if id != process.id)

@@ -3,7 +3,7 @@
 import msgspec
 import pytest
 
-from tests.core.event_models import model
+from tests.core.event_models import call, model
 from tests.core.models import end, flow, start, task, xor
 from vivero.library import simulation
 
@@ -34,6 +34,13 @@ def test_jobs_are_completed_with_their_variables():
 def test_what_stays_open_is_named():
     report = run(CHAIN, waitFor=["b"])
     assert (report["state"], report["waitsFor"], report["notReached"]) == ("ACTIVE", ["job b (b)"], ["end"])
+
+
+def test_elements_of_two_processes_with_one_id_are_told_apart():
+    caller = model(start(), call("call", "q"), task("work"), end(), "start > call > work > end")
+    called = model(start(), task("work"), task("own"), end(), "start > work > own > end", id="q")
+    report = run(caller, called, waitFor=["own"], processId="p")
+    assert report["notReached"] == ["end of process p", "end of process q", "work of process p"]
 
 
 def test_a_failure_and_an_error_that_nothing_catches_are_incidents():
