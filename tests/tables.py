@@ -56,7 +56,7 @@ LINKS = {
 """Where a page says more of a setting."""
 _TABLE = re.compile(r"(<!-- settings: (\w+) -->\n\n).*?(?=\n\n|\Z)", re.DOTALL)
 _ROW = re.compile(r"^\| (.*?) \| (.*?) \| (.*?) \|(.*)\|$", re.MULTILINE)
-_CONSTANT = re.compile(r"_?[A-Z][A-Z_]{3,}")
+_CONSTANT = re.compile(r"_?[A-Z][A-Z_]{3,}(\.[a-z_]+)?")
 UNITS = {"bytes": "bytes", "_ms": "ms", "_s": "s", "_days": "days", "_log": "bytes", "characters": "characters"}
 """The end of a name, and the unit of its values."""
 
@@ -156,13 +156,15 @@ def value_of(name: str, path: str) -> Any:
     """The value of a setting, or of a constant in the module of this path, or in the only one. Raises ValueError."""
     if name in sections.names():
         return default(name)
-    if name.startswith("XmlLimits."):
-        return getattr(XmlLimits(), name.partition(".")[2])
+    name, _, attribute = name.partition(".")
+    if name == "XmlLimits":
+        return getattr(XmlLimits(), attribute)
     modules = [path.removesuffix(".py")] if path else constants()[name]
     if len(modules) != 1:
         raise ValueError(f"{name} is in {len(modules)} modules: name one of {modules}")
     module = modules[0].replace("/", ".")
-    return getattr(import_module(module if module.startswith("vivero.") else f"vivero.{module}"), name)
+    found = getattr(import_module(module if module.startswith("vivero.") else f"vivero.{module}"), name)
+    return getattr(found, attribute) if attribute else found
 
 
 def named(cell: str) -> list[tuple[str, str]]:
