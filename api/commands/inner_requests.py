@@ -11,19 +11,20 @@ from typing import Any
 from urllib.parse import unquote
 
 from vivero.api.admission.redirects import MARK
-from vivero.api.http.request import OWNER, Receive, Request, Send
+from vivero.api.http.request import OWNER, RELEASE, Receive, Request, Send
 from vivero.api.http.response import Response
 
 TOOL = "vivero.tool"
 """An extension of ASGI: the name of the tool whose call causes a request."""
 _PASSED_ON = frozenset((b"authorization", b"host", b"origin", b"sec-fetch-site"))
 
+Release = Callable[[], Awaitable[None]]
 Answer = Callable[[MutableMapping[str, Any], Receive, Send], Awaitable[Response]]
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class InnerRequest:
-    """A request. The path has escapes, and the content type is that of the body."""
+    """A request. The path has escapes, and the content type is that of the body. Whoever reads the body takes it."""
 
     method: str
     path: str
@@ -42,8 +43,11 @@ class InnerRequests:
         """Send requests to this application from now on."""
         self._answer = answer
 
-    async def send(self, outer: Request, inner: InnerRequest, tool: str) -> Response:
-        """The response to a request that a tool sends for the caller of `outer`. Raises ClientLeft."""
+    async def send(self, outer: Request, inner: InnerRequest, tool: str, release: Release | None = None) -> Response:
+        """The response to a request that a tool sends for the caller of `outer`. Raises ClientLeft.
+
+        `release` is called if the request waits for long and needs its body no more: `outer` may then let its own go.
+        """
         if self._answer is None:
             raise RuntimeError("no application is connected")
         headers = [header for header in outer.headers if header[0] in _PASSED_ON]
@@ -56,12 +60,12 @@ class InnerRequests:
             "raw_path": inner.path.encode(),
             "query_string": b"&".join(filter(None, (inner.query.encode(), MARK))),  # no node redirects it
             "headers": headers,
-            "extensions": {OWNER: lambda _headers: outer.owner, TOOL: tool},
+            "extensions": {OWNER: lambda _headers: outer.owner, TOOL: tool, RELEASE: {}},
         }
-        return await self._answer(scope, _receiving(inner.body, outer), _send_nothing)
+        return await self._answer(scope, _receiving(inner, outer), _sending(release))
 
 
-def _receiving(body: bytes, outer: Request) -> Receive:
+def _receiving(inner: InnerRequest, outer: Request) -> Receive:
     """The body in one message. After it, a message follows when the outer client disconnects."""
     is_read = False
 
@@ -71,10 +75,17 @@ def _receiving(body: bytes, outer: Request) -> Receive:
             await outer.disconnected()
             return {"type": "http.disconnect"}
         is_read = True
+        body, inner.body = inner.body, b""
         return {"type": "http.request", "body": body}
 
     return receive
 
 
-async def _send_nothing(_message: MutableMapping[str, Any]) -> None:
-    """Ignore what the application tells its server: the outer request holds the body."""
+def _sending(release: Release | None) -> Send:
+    """What the application tells its server, of which only the release of the body counts."""
+
+    async def send(message: MutableMapping[str, Any]) -> None:
+        if release is not None and message["type"] == RELEASE:
+            await release()
+
+    return send

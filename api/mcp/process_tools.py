@@ -23,6 +23,8 @@ STATIC_TOOLS = (SEARCH_VARIABLES, GET_PROCESS_INSTANCE, SEARCH_INCIDENTS)
 """An agent follows the instance that it has started with these."""
 STATIC_NAMES = frozenset(tool.name for tool in STATIC_TOOLS)
 TOOLS_A_PAGE = 100
+TENANT = "tenantId"
+"""The parameter of the server's address that restricts it to the tools of one tenant."""
 _TEXTS = (
     ("purpose", ""),
     ("inputs", "Arguments: "),
@@ -65,7 +67,8 @@ async def process_tool(request: Request, services: Services, name: str) -> Tool 
     if len(starts) > 1:
         one_tenant = len({start.tenant_id for start in starts}) == 1
         processes = " and ".join(sorted(_place(start, one_tenant) for start in starts))
-        raise RpcError(INVALID_PARAMS, f"The processes {processes} have a tool of the name '{name}'")
+        hint = "" if one_tenant else f": use the server at /mcp/processes?{TENANT}=… of one tenant"
+        raise RpcError(INVALID_PARAMS, f"The processes {processes} have a tool of the name '{name}'{hint}")
     return _tool(starts[0]) if starts else None
 
 
@@ -75,8 +78,10 @@ def _place(start: _Start, one_tenant: bool) -> str:
 
 
 async def _found(request: Request, services: Services, name: object, page: Mapping[str, object]) -> _Found:
+    tenant = request.query.get(TENANT)
+    of_tenant = {} if tenant is None else {"tenantId": tenant}
     search = {
-        "filter": {"messageSubscriptionType": "START_EVENT", "toolName": name},
+        "filter": {"messageSubscriptionType": "START_EVENT", "toolName": name, **of_tenant},
         "sort": [{"field": "toolName"}],
         "page": page,
     }

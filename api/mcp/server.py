@@ -15,13 +15,17 @@ import msgspec
 import structlog
 
 from vivero.api.access.needs import Need, authorise
-from vivero.api.http.problems import Problem
-from vivero.api.http.request import Request
+from vivero.api.http.problems import Problem, not_computed
+from vivero.api.http.request import ClientLeft, Request
 from vivero.api.http.response import Response
 from vivero.api.mcp import messages
 from vivero.api.mcp.messages import Message, RpcError
 from vivero.api.mcp.tools import Call, Tool, checked, content, failed
 from vivero.api.services import Services
+from vivero.core.records.codec import UnknownFormat
+from vivero.engine.compute.problems import NotComputed
+from vivero.engine.outcomes.admission import NotAppended
+from vivero.storage.postgres.errors import StorageError
 
 INSTRUCTIONS = (
     "Vivero runs BPMN processes. Keys are strings of digits. To see why an instance stands still, search its incidents"
@@ -79,11 +83,19 @@ def serving(list_tools: ListTools, find_tool: FindTool) -> Handler:
         if tool is None:
             raise RpcError(messages.INVALID_PARAMS, f"There is no tool '{(name or '')[:100]}'")
         arguments = messages.value(message.params, "arguments", dict[str, msgspec.Raw]) or {}
+        message.params.clear()  # the call holds the only reference to the body and may release it
         try:
             checked(tool, arguments)
             response = await tool.run(tool, Call(tool.name, arguments, request, services))
         except Problem as problem:
             response = problem.response(request.path)
+        except NotComputed as error:
+            response = not_computed(error).response(request.path)
+        except _OF_APPLICATION:
+            raise
+        except Exception as error:
+            log.exception("a tool failed", tool=tool.name)
+            raise RpcError(messages.INTERNAL_ERROR, f"A bug stopped the tool '{tool.name}'; the log has it") from error
         caller, outcome = request.caller, "refused" if failed(response) else "done"
         log.info("an agent used a tool", tool=tool.name, kind=caller.kind, username=caller.id, outcome=outcome)
         return content(response)
@@ -91,6 +103,8 @@ def serving(list_tools: ListTools, find_tool: FindTool) -> Handler:
     return handle
 
 
+_OF_APPLICATION = (RpcError, ClientLeft, NotAppended, StorageError, UnknownFormat)
+"""Exceptions that are no bugs: the server or the application answers them."""
 _PRIVATE = MappingProxyType({"ttlMs": 0, "cacheScope": "private"})
 """Callers see different tools, and other ones after a change of rights."""
 

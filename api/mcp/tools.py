@@ -45,13 +45,17 @@ class Call:
     """A call of a tool by the caller of a request."""
 
     tool: str
-    arguments: Arguments
+    arguments: dict[str, msgspec.Raw]
     request: Request
     services: Services
 
     async def send(self, inner: InnerRequest) -> Response:
-        """The response of the REST API. Raises ClientLeft."""
-        return await self.services.inner.send(self.request, inner, self.tool)
+        """The response of the REST API. Raises ClientLeft. A request that waits without its body empties the call."""
+        return await self.services.inner.send(self.request, inner, self.tool, self._release)
+
+    async def _release(self) -> None:
+        self.arguments.clear()
+        await self.request.release_body()
 
 
 Run = Callable[["Tool", Call], Awaitable[Response]]

@@ -210,7 +210,24 @@ async def test_a_tool_of_two_tenants_is_refused_with_both(agent_with, start_even
     start_event(KEY + 10, "order", "go", tenant="other")
     answer = await processes(agent_with(READ)).send("tools/call", {"name": "go", "arguments": {}})
     both = "order of tenant '<default>' and order of tenant 'other'"
-    assert answer.json["error"]["message"] == f"The processes {both} have a tool of the name 'go'"
+    hint = "use the server at /mcp/processes?tenantId=… of one tenant"
+    assert answer.json["error"]["message"] == f"The processes {both} have a tool of the name 'go': {hint}"
+
+
+async def test_the_address_of_a_server_names_its_tenant(agent_with, start_event, engine):
+    start_event(KEY, "order", "go")
+    start_event(KEY + 10, "order", "go", tenant="other")
+    start_event(KEY + 20, "order", "come", version=2)
+    agent = agent_with(READ, Grant("MESSAGE", "*", ("CREATE",)))
+    own, other, none = (
+        Agent(agent.client, f"/mcp/processes?tenantId={each}") for each in ("%3Cdefault%3E", "other", "")
+    )
+    assert {"go", "come"} <= set(await own.tools())
+    assert "come" not in await other.tools()
+    assert "go" not in await none.tools()
+    await own.use("go")
+    (item,) = engine.appended
+    assert (item.tenant, item.command.name) == ("<default>", "begin order")
 
 
 async def test_tools_that_cannot_be_read_are_no_fault_of_the_agent(agent_with, monkeypatch):

@@ -2,10 +2,12 @@
 
 import json
 from dataclasses import replace
+from types import SimpleNamespace
 
 import msgspec
 import pytest
 import trio
+from structlog.testing import capture_logs
 
 from tests.api.changed_services import changed
 from tests.api.conftest import KEY, Client
@@ -14,14 +16,19 @@ from tests.core.models import end, process, start, task
 from tests.engine.dry_runs.here import Here
 from tests.eventually import eventually
 from vivero.api import app as api_app
+from vivero.api.commands.inner_requests import InnerRequest, InnerRequests
 from vivero.api.http.problems import Problem
+from vivero.api.http.request import RELEASE, Request
+from vivero.api.http.response import Response
+from vivero.api.mcp import server
 from vivero.api.mcp.cluster_tools import CLUSTER_TOOLS
 from vivero.api.mcp.own_tools import OWN_TOOLS
-from vivero.api.mcp.tools import Place, composed
+from vivero.api.mcp.tools import Call, Place, composed
 from vivero.api.routes import ROUTES
 from vivero.core.records.instances import ResolveIncident
 from vivero.core.records.jobs import UpdateJob
 from vivero.library.simulation import run as simulate
+from vivero.storage.postgres.errors import ConnectionLost
 
 CAMUNDA = (
     *("getClusterStatus", "getTopology", "searchIncidents", "getIncident", "resolveIncident"),
@@ -121,6 +128,49 @@ async def test_a_tool_ends_when_its_agent_leaves(client, services, engine, nurse
     client.gone.set()
     await eventually(lambda: answers)
     assert answers == [None]
+
+
+async def test_a_call_that_waits_lets_its_body_go():
+    sent, inner = [], InnerRequests()
+
+    async def send(message):
+        sent.append(message)
+
+    async def answer(scope, receive, send):
+        assert RELEASE in scope["extensions"]
+        assert (await receive())["body"] == b"{}"
+        await send({"type": RELEASE})
+        return Response(200)
+
+    inner.connect(answer)
+    outer = Request("POST", "/mcp/cluster", [], b"x" * 100, send=send)
+    call = Call("t", {"a": msgspec.Raw(b"1")}, outer, SimpleNamespace(inner=inner))
+    request = InnerRequest("POST", "/v2/process-instances", b"{}")
+    assert (await call.send(request)).status == 200
+    assert sent == [{"type": RELEASE}]
+    assert (outer.body, call.arguments, request.body) == (b"", {}, b"")
+
+
+async def test_a_bug_in_a_tool_is_an_error_of_the_protocol_and_logged(agent, monkeypatch):
+    def checked(*_arguments):
+        raise ZeroDivisionError("secret")
+
+    monkeypatch.setattr(server, "checked", checked)
+    with capture_logs() as lines:
+        answer = await agent.send("tools/call", {"name": "getTopology"})
+    text = "A bug stopped the tool 'getTopology'; the log has it"
+    assert (answer.status, answer.json["error"]) == (200, {"code": -32603, "message": text})
+    (line,) = [line for line in lines if line["log_level"] == "error"]
+    assert (line["event"], line["tool"]) == ("a tool failed", "getTopology")
+
+
+async def test_an_outage_of_a_tool_is_the_servers(agent, monkeypatch):
+    def checked(*_arguments):
+        raise ConnectionLost("gone")
+
+    monkeypatch.setattr(server, "checked", checked)
+    answer = await agent.send("tools/call", {"name": "getTopology"})
+    assert answer.status == 503
 
 
 @pytest.fixture
