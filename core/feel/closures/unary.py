@@ -10,7 +10,7 @@ from vivero.core.feel.closures.operators import ORDERS, compare_with
 from vivero.core.feel.closures.scope import Closure, Compiler, Scope
 from vivero.core.feel.errors import EvaluationError
 from vivero.core.feel.grammar import ast
-from vivero.core.feel.semantics import checked_equal, contains, in_range, message_text, warn_type
+from vivero.core.feel.semantics import are_ordered, checked_equal, contains, in_range, message_text, warn_type
 from vivero.core.feel.values import NO_VARIABLE_FOUND, NOT_COMPARABLE, Range, Run
 
 Verdict: TypeAlias = Callable[[Run, Any, Any], "bool | None"]
@@ -69,8 +69,8 @@ def _implicit_input(scope: Scope) -> Closure:
 def compile_input_test(c: Compiler, node: ast.InputTest, scope: Scope) -> Closure:
     operand = c.compile(node.operand, scope)
     sign = node.operator
-    if _input_slot(scope) is None and sign in ("<", "<=", ">", ">="):
-        return _half_range(sign, operand)
+    if _input_slot(scope) is None and sign != "!=":
+        return _range_of(sign, operand)
     value = _implicit_input(scope)
 
     def input_test(run: Run) -> Any:
@@ -88,18 +88,20 @@ def compile_input_test(c: Compiler, node: ast.InputTest, scope: Scope) -> Closur
     return test_with_integer
 
 
-def _half_range(sign: str, operand: Closure) -> Closure:
-    """`(< 10)` without an input is a range that is open on one side (DMN 1.5, 10.3.2.7)."""
+def _range_of(sign: str, operand: Closure) -> Closure:
+    """`(< 10)` without an input is a range that is open on one side, and `(= 10)` one of 10 alone (10.3.2.7)."""
 
-    def half_range(run: Run) -> Any:
+    def range_(run: Run) -> Any:
         end = operand(run)
         if IMPLICIT_INPUT in run.variables:
             return compare_with(sign, run, run.variables[IMPLICIT_INPUT], end)
+        if sign == "=":
+            return Range(end, end) if are_ordered(end, end) else None
         if sign in ("<", "<="):
             return Range(None, end, False, sign == "<=")
         return Range(end, None, sign == ">=", False)
 
-    return half_range
+    return range_
 
 
 def compile_in_range(c: Compiler, node: ast.InRange, scope: Scope) -> Closure:

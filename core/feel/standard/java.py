@@ -30,6 +30,9 @@ _ALIASES = {
     "java.lang.Object[]": "Object[]",
     "java.lang.Object...": "Object[]",
     "Object...": "Object[]",
+    "java.lang.Iterable": "String[]",
+    "[Ljava.lang.CharSequence;": "String[]",
+    "java.lang.CharSequence...": "String[]",
 }
 """Names of types → the names in `METHODS`."""
 Implementation: TypeAlias = Callable[..., Any]
@@ -79,7 +82,7 @@ def _kind(name: str) -> str:
 
 def _converted(run: Run, kind: str, value: Any) -> Any:
     convert = _CONVERSIONS[kind]
-    if type(value) is list and len(value) == 1 and kind != "Object[]":
+    if type(value) is list and len(value) == 1 and not kind.endswith("[]"):
         value = value[0]
     return convert(run, value)
 
@@ -144,6 +147,7 @@ _CONVERSIONS: Mapping[str, Callable[[Run, Any], Any]] = {
     "boolean": _boolean,
     "Object": lambda run, value: value,
     "Object[]": _objects,
+    "String[]": lambda run, value: [_text(run, each) for each in _objects(run, value)],
 }
 
 
@@ -314,12 +318,18 @@ def _object_text(run: Run, value: Any) -> str:
     return value if type(value) is str else text_of(run, value)
 
 
+def _joined(run: Run, delimiter: str, texts: list[str]) -> str:
+    run.check_string(sum(map(len, texts)) + len(delimiter) * len(texts))
+    return delimiter.join(texts)
+
+
 def _strings() -> _Table:
     table: _Table = {("valueOf", (kind,)): _plain(str) for kind in ("int", "long", "char")}
     table |= {("valueOf", (kind,)): _plain(_fraction_text) for kind in ("double", "float")}
     table["valueOf", ("boolean",)] = _plain(lambda value: "true" if value else "false")
     table["valueOf", ("Object",)] = _object_text
     table["format", ("String", "Object[]")] = formatted
+    table["join", ("String", "String[]")] = _joined
     return table
 
 

@@ -64,6 +64,9 @@ def call(owner, signature, *arguments):
         ("lang.String", "valueOf(boolean)", (True,), "true"),
         ("lang.String", "valueOf(java.lang.Object)", (None,), "null"),
         ("lang.String", "valueOf(Object)", ("a",), "a"),
+        ("lang.String", "join(java.lang.CharSequence, java.lang.Iterable)", ("-", ["a", "b"]), "a-b"),
+        ("lang.String", "join(java.lang.CharSequence, [Ljava.lang.CharSequence;)", ("-", ["a"]), "a"),
+        ("lang.String", "join(java.lang.CharSequence, java.lang.CharSequence...)", ("-", [1]), None),
         ("math.BigDecimal", "valueOf(long)", (7,), 7),
     ],
 )

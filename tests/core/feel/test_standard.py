@@ -66,6 +66,11 @@ before("a", "b") => true
 includes(["a".."c"], 1) => null
 """
 TYPES = r"""
+(= 10) = [10..10] => true
+(= 10).start => 10
+(= "a").end included => true
+(= null) => null
+10 in (= 10) => true
 1 instance of nowhere => null
 null instance of nowhere => null
 [1] instance of list => null
