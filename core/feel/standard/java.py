@@ -14,6 +14,7 @@ from collections.abc import Callable, Mapping, Sequence
 from decimal import Decimal
 from typing import Any, NamedTuple, TypeAlias
 
+from vivero.core.feel.builtins.arguments import CHARACTERS_PER_STEP
 from vivero.core.feel.semantics import text_of
 from vivero.core.feel.standard.java_format import formatted
 from vivero.core.feel.values import FunctionFailure, Run, is_number
@@ -319,7 +320,9 @@ def _object_text(run: Run, value: Any) -> str:
 
 
 def _joined(run: Run, delimiter: str, texts: list[str]) -> str:
-    run.check_string(sum(map(len, texts)) + len(delimiter) * len(texts))
+    size = sum(map(len, texts)) + len(delimiter) * len(texts)
+    run.check_string(size)
+    run.spend(size // CHARACTERS_PER_STEP)
     return delimiter.join(texts)
 
 

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from decimal import ROUND_HALF_UP, Decimal, localcontext
 from typing import Any
 
+from vivero.core.feel.builtins.arguments import CHARACTERS_PER_STEP
 from vivero.core.feel.semantics import text_of
 from vivero.core.feel.values import FunctionFailure, Run, is_number
 
@@ -34,7 +35,7 @@ def formatted(run: Run, template: str, arguments: Sequence[Any]) -> str:
         parts.append(_padded(text, flags, int(width or 0), is_number(value)))
         size += len(parts[-1])
         run.check_string(size)
-        run.spend(10)
+        run.spend(10 + len(parts[-1]) // CHARACTERS_PER_STEP)
     parts += _literal(template[position:])
     return "".join(parts)
 

@@ -14,6 +14,7 @@ from vivero.core.feel.standard.xpath_patterns import java_pattern, java_replacem
 from vivero.core.feel.values import FunctionFailure, IllegalArguments, Run
 
 _FLAGS = frozenset("smix")
+_STEPS_PER_CHARACTER = 5
 _translated = lru_cache(maxsize=512)(java_pattern)
 
 
@@ -26,10 +27,15 @@ def _in_java(run: Run, pattern: Any, flags: Any) -> tuple[str, str]:
         raise FunctionFailure(f"Unknown flags '{letters[: run.limits.message_size]}'")
     if len(text) > MAX_PATTERN:
         return text, letters  # the compilation refuses it
+    before = _translated.cache_info().misses
     try:
-        return _translated(text, letters)
+        translated = _translated(text, letters)
     except InvalidPattern as error:
+        run.spend(len(text) * _STEPS_PER_CHARACTER)
         raise FunctionFailure(f"Invalid pattern '{text}': {error}") from None
+    if _translated.cache_info().misses != before:
+        run.spend(len(text) * _STEPS_PER_CHARACTER)
+    return translated
 
 
 def matches(run: Run, text: Any, pattern: Any, flags: Any = None) -> Any:

@@ -103,6 +103,18 @@ def test_a_long_format_is_a_limit():
         call("lang.String", "format(String, Object...)", "%9999s" * 200, ["a"] * 200)
 
 
+def test_texts_cost_steps_by_their_size():
+    run = Run({}, steps=DEFAULT_LIMITS.steps)
+    wide = java_call(method_of({"class": "java.lang.String", "method signature": "format(String, Object...)"}, 2))
+    joined = java_call(
+        method_of({"class": "java.lang.String", "method signature": "join(String, java.lang.Iterable)"}, 2)
+    )
+    for call, arguments in ((wide, ["%9999s" * 50, ["a"] * 50]), (joined, ["x" * 9_999, ["a"] * 50])):
+        before = run.steps
+        assert len(call(run, arguments)) > 490_000
+        assert before - run.steps > 490_000 // 64
+
+
 def test_a_failure_in_java_is_a_warning():
     run = Run({}, steps=DEFAULT_LIMITS.steps)
     method = method_of({"java": {"class": "java.lang.Math", "method signature": "abs(int)"}}, 1)

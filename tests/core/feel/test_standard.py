@@ -185,6 +185,13 @@ def test_patterns_are_those_of_xpath(expression, value):
     assert text_of(expression) == value
 
 
+@pytest.mark.parametrize("end", ["", ")"])
+def test_a_pattern_costs_steps_by_its_length_when_it_is_first_read(end):
+    run = Run({}, steps=DEFAULT_LIMITS.steps)
+    compile_fragment(f'matches("a", "{"ab" * 400}{end}" + string(1))', dialect=DMN)(run)
+    assert DEFAULT_LIMITS.steps - run.steps > 4_000
+
+
 def test_a_long_pattern_is_a_limit():
     with pytest.raises(LimitExceeded):
         text_of(f'matches("a", "{"a" * 1_001}")')
