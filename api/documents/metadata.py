@@ -12,6 +12,7 @@ from vivero.api.http.decoding import Body, Int64, Key, Violations, as_epoch_ms, 
 from vivero.api.http.problems import Problem, invalid_argument
 from vivero.api.http.response import encode, iso_datetime
 from vivero.api.settings import ApiSettings
+from vivero.engine.documents.references import reference_of
 from vivero.engine.documents.settings import DocumentSettings
 from vivero.storage.documents.documents import Document, NewDocument
 
@@ -100,19 +101,5 @@ def merged(upload: Upload, given: MetadataBody, settings: DocumentSettings, name
 
 def reference(document: Document) -> dict[str, object]:
     """The reference to a document, as variables have it."""
-    expires_at, key = document.expires_at, document.process_instance_key
-    return {
-        "camunda.document.type": "camunda",
-        "storeId": document.place.store,
-        "documentId": document.place.id,
-        "contentHash": document.sha256,
-        "metadata": {
-            "contentType": document.content_type,
-            "fileName": document.file_name,
-            "expiresAt": None if expires_at is None else iso_datetime(expires_at),
-            "size": document.size,
-            "processDefinitionId": document.process_definition_id,
-            "processInstanceKey": None if key is None else str(key),
-            "customProperties": msgspec.Raw(document.custom_properties.encode()),
-        },
-    }
+    expires_at = None if document.expires_at is None else iso_datetime(document.expires_at)
+    return reference_of(document, expires_at, msgspec.Raw(document.custom_properties.encode()))

@@ -21,6 +21,7 @@ from vivero.core.records.base import DEFAULT_TENANT, Command
 from vivero.core.records.jobs import WithholdJob
 from vivero.engine.appender.calls import Append
 from vivero.engine.appender.task import Appender
+from vivero.engine.connectors.documents import CallDocuments
 from vivero.engine.connectors.http_client import HttpClient
 from vivero.engine.connectors.http_json import HttpJson
 from vivero.engine.connectors.inputs import FETCHED
@@ -80,10 +81,11 @@ class ConnectorDispatcher:
         multi_tenancy: bool = False,
         make_client: Callable[[ConnectorSettings], HttpClient] | None = None,
         tracer: Tracer | None = None,
+        documents: CallDocuments | None = None,
     ) -> None:
         self._connection = DedicatedConnection(connect)
         self._appender, self._settings = appender, settings
-        self._secrets = secrets
+        self._secrets, self._documents = secrets, documents
         self._worker, self._multi_tenancy = worker, multi_tenancy
         self._make_client, self._tracer = make_client or partial(HttpClient, tracer=tracer), tracer
         self._limits = RunLimits(max(1, settings.max_concurrent // 2), settings.max_concurrent)
@@ -134,7 +136,7 @@ class ConnectorDispatcher:
             client = self._make_client(self._settings)
             try:
                 async with trio.open_nursery() as nursery:
-                    await self._dispatch(connection, beat, nursery, HttpJson(client))
+                    await self._dispatch(connection, beat, nursery, HttpJson(client, self._documents))
                     nursery.cancel_scope.cancel()
             finally:
                 self._running = 0

@@ -57,6 +57,11 @@ class HttpClient:
         """The limit of a whole call."""
         return self._max_call_s
 
+    @property
+    def max_response_bytes(self) -> int:
+        """The limit of a response that is not stored."""
+        return self._settings.max_response_bytes
+
     async def aclose(self) -> None:
         await self._transport.aclose()
 
@@ -108,15 +113,15 @@ class HttpClient:
         )
         response = await self._transport.handle_async_request(sent)
         try:
-            body = await self._body(response)
+            body = await self._body(response, request.max_response_bytes or self._settings.max_response_bytes)
         finally:
             await response.aclose()
         headers = tuple((name.decode("latin-1"), value.decode("latin-1")) for name, value in response.headers.raw)
         return HttpResponse(response.status_code, headers, body)
 
-    async def _body(self, response: httpx.Response) -> bytes:
+    async def _body(self, response: httpx.Response, limit: int) -> bytes:
         """The whole body. Raises ConnectorError if it is too large or cannot be unpacked."""
-        body, failure = _Body(response.headers.get("content-encoding", ""), self._settings.max_response_bytes), None
+        body, failure = _Body(response.headers.get("content-encoding", ""), limit), None
         with trio.CancelScope() as reading:
             async for part in response.stream:  # type: ignore[union-attr]  # that of the transport
                 if failure is None and (failure := body.take(part)) is not None:

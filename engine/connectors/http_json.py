@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from http import HTTPStatus
 from typing import Any
 
@@ -11,9 +12,10 @@ import trio
 from vivero.core.feel import EvaluationError, from_json
 from vivero.engine.connectors.authentication import Authentication
 from vivero.engine.connectors.charsets import decoded
-from vivero.engine.connectors.errors import ConnectorError
+from vivero.engine.connectors.documents import CallDocuments, needs_files
+from vivero.engine.connectors.errors import ConnectorError, bad_input
 from vivero.engine.connectors.http_client import HttpClient, HttpResponse
-from vivero.engine.connectors.inputs import read_request
+from vivero.engine.connectors.inputs import HttpRequest, flag, read_request
 from vivero.engine.connectors.jobs import ConnectorJob
 from vivero.engine.connectors.results import Completion, Failure, Outcome, completion, examine
 from vivero.engine.connectors.secrets import UnknownSecret, UsedSecrets
@@ -24,8 +26,9 @@ UNAUTHORIZED, LEAST_ERROR = 401, 400
 class HttpJson:
     """Works jobs of the type."""
 
-    def __init__(self, client: HttpClient) -> None:
-        self._client = client
+    def __init__(self, client: HttpClient, documents: CallDocuments | None = None) -> None:
+        """`documents`: None if calls can have none."""
+        self._client, self._documents = client, documents
         self._authentication = Authentication(client.post)
 
     async def work(self, job: ConnectorJob, used: UsedSecrets) -> Outcome:
@@ -60,9 +63,36 @@ class HttpJson:
             inputs = used.inputs(job)
         except UnknownSecret as error:
             raise ConnectorError("UNKNOWN_SECRET", str(error), final=True) from error
-        request = read_request(inputs)
+        stores = flag(inputs, "storeResponse", False)
+        if not stores and not needs_files(inputs):
+            return await self._exchange(read_request(inputs), job, inputs, used)
+        if self._documents is None:
+            raise bad_input("documents are not supported here")
+        async with self._documents.turn():
+            if needs_files(inputs):
+                inputs = await self._documents.with_files(inputs, job.tenant_id)
+            request = read_request(inputs)
+            if stores:
+                request = replace(request, max_response_bytes=self._documents.max_bytes)
+            return await self._exchange(request, job, inputs, used, self._documents if stores else None)
+
+    async def _exchange(
+        self,
+        request: HttpRequest,
+        job: ConnectorJob,
+        inputs: Mapping[str, Any],
+        used: UsedSecrets,
+        stored_in: CallDocuments | None = None,
+    ) -> dict[str, Any]:
         credentials = await self._authentication.credentials(inputs.get("authentication"), used)
         response = await self._client.call(request, credentials)
+        if stored_in is not None and response.status < LEAST_ERROR:
+            head: dict[str, Any] = used.mask(response_document(replace(response, body=b"")))
+            kind = used.mask(response.header("content-type") or "")
+            reference = await stored_in.store(job, kind, used.mask_bytes(response.body))
+            return {**head, "document": reference}
+        if len(response.body) > self._client.max_response_bytes:  # of an error that is not stored
+            raise ConnectorError(str(response.status), reason(response.status))
         document: dict[str, Any] = used.mask(response_document(response))
         if response.status == UNAUTHORIZED:
             self._authentication.forget(credentials)

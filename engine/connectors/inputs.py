@@ -27,6 +27,7 @@ OWN_HEADERS = frozenset(
 )
 """Headers that the client sets."""
 DEFAULT_TIMEOUT_S = 20.0
+CONTENT_TYPE = "content-type"
 JSON, FORM = "application/json", "application/x-www-form-urlencoded"
 
 _encode = msgspec.json.Encoder(decimal_format="number").encode
@@ -44,6 +45,8 @@ class HttpRequest:
     read_s: float
     write_s: float
     follows: bool
+    max_response_bytes: int | None = None
+    """None: the limit of the settings."""
 
 
 def read_request(inputs: Mapping[str, Any]) -> HttpRequest:
@@ -51,8 +54,6 @@ def read_request(inputs: Mapping[str, Any]) -> HttpRequest:
     method = str(inputs.get("method") or "GET").upper()
     if method not in METHODS:
         raise bad_input(f"the method must be one of {', '.join(METHODS)}")
-    if _flag(inputs, "storeResponse", False):
-        raise bad_input("storing the response as a document is not supported")
     headers = _headers(inputs.get("headers"))
     content = b""
     if method in WITH_BODY and inputs.get("body") is not None:
@@ -66,7 +67,7 @@ def read_request(inputs: Mapping[str, Any]) -> HttpRequest:
         _timeout_s(inputs, "connectionTimeoutInSeconds"),
         _timeout_s(inputs, "readTimeoutInSeconds"),
         _timeout_s(inputs, "writeTimeoutInSeconds"),
-        _flag(inputs, "followRedirects", True),
+        flag(inputs, "followRedirects", True),
     )
 
 
@@ -129,7 +130,7 @@ def _with_type(headers: dict[str, str]) -> dict[str, str]:
 
 def _body(inputs: Mapping[str, Any]) -> Any:
     body = inputs["body"]
-    return _without_nulls(body) if _flag(inputs, "ignoreNullValues", False) else body
+    return _without_nulls(body) if flag(inputs, "ignoreNullValues", False) else body
 
 
 def _without_nulls(value: Any) -> Any:
@@ -140,10 +141,12 @@ def _without_nulls(value: Any) -> Any:
 
 def _content(body: Any, headers: Mapping[str, str]) -> bytes:
     """The body in the format of its Content-Type. A text is sent as it is."""
+    if isinstance(body, bytes):
+        return body  # of documents
     given = next(value for name, value in headers.items() if name.lower() == "content-type")
     type_ = given.partition(";")[0].lower()
     if type_.startswith("multipart/"):
-        raise bad_input("a body of parts (multipart) is not supported")
+        raise bad_input("a body of parts must have the type multipart/form-data")
     charset = charset_of(given) or "utf-8"
     if type_.strip() == FORM and isinstance(body, dict):
         items = {name: _texts(item) for name, item in body.items() if item is not None}
@@ -184,6 +187,7 @@ def _timeout_s(inputs: Mapping[str, Any], name: str) -> float:
     return seconds or float("inf")
 
 
-def _flag(inputs: Mapping[str, Any], name: str, default: bool) -> bool:
+def flag(inputs: Mapping[str, Any], name: str, default: bool) -> bool:
+    """An input that is true or false."""
     value = inputs.get(name)
     return default if value is None or value == "" else value in (True, "true")

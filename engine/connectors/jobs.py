@@ -21,3 +21,5 @@ class ConnectorJob(msgspec.Struct, frozen=True, rename="camel"):
     custom_headers: dict[str, str]
     variables: msgspec.Raw
     job_lease_token: str
+    process_definition_id: str | None = None
+    process_instance_key: str | None = None

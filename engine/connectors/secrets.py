@@ -121,8 +121,16 @@ class UsedSecrets:
 
     def mask(self, value: Any) -> Any:
         """The value with `***` instead of each secret."""
-        texts = sorted((text for text in self._masked if len(text) >= LEAST_MASKED), key=len, reverse=True)
+        texts = self._texts()
         return _masked(value, re.compile("|".join(map(re.escape, texts)))) if texts else value
+
+    def mask_bytes(self, content: bytes) -> bytes:
+        """A file with `***` instead of each secret in UTF-8."""
+        texts = [text.encode() for text in self._texts()]
+        return re.sub(b"|".join(map(re.escape, texts)), MASK.encode(), content) if texts else content
+
+    def _texts(self) -> list[str]:
+        return sorted((text for text in self._masked if len(text) >= LEAST_MASKED), key=len, reverse=True)
 
 
 _variables = msgspec.json.Decoder(dict[str, msgspec.Raw]).decode

@@ -63,11 +63,15 @@ class ConnectorTasks(NodePart):
             return
         from vivero.api import webhooks  # these need the libraries of HTTP and of tokens: a tenth of a start
         from vivero.engine.connectors.dispatcher import ConnectorDispatcher
+        from vivero.engine.connectors.documents import CallDocuments
         from vivero.engine.connectors.webhook_registry import WebhookRegistry
+        from vivero.engine.documents.opening import open_stores
+        from vivero.engine.documents.uploads import DocumentStorage
 
         settings, values = config.connectors, _secrets(config)
         self.webhooks = webhooks.Webhooks(WebhookRegistry(reads.connection, definitions), settings, values)
         if config.works_connectors:
+            stores = open_stores(config.documents, reads.connection)
             self.dispatcher = ConnectorDispatcher(
                 connections.dedicated(NAME, **ONCE),
                 appender,
@@ -75,6 +79,7 @@ class ConnectorTasks(NodePart):
                 values,
                 multi_tenancy=config.tenants.enabled,
                 tracer=tracer,
+                documents=CallDocuments(DocumentStorage(config.documents, stores, reads.connection)),
             )
 
     def children(self) -> Iterator[Child]:

@@ -183,7 +183,6 @@ async def test_nobody_listens(client):
         },
         {"url": "http://example.com", "readTimeoutInSeconds": "soon"},
         {"url": "http://example.com", "connectionTimeoutInSeconds": -1},
-        {"url": "http://example.com", "storeResponse": True},
         {"url": "http://example.com", "method": "post", "body": {}, "headers": {"content-type": "multipart/form-data"}},
     ],
 )

@@ -1,0 +1,172 @@
+"""Documents in calls: files that are sent, and responses that are stored."""
+
+import json
+from dataclasses import replace
+from hashlib import sha256
+
+import msgspec
+import psycopg
+import pytest
+
+from tests.engine.connectors.test_http_json import SECRETS, job
+from vivero.engine.connectors.documents import CallDocuments
+from vivero.engine.connectors.http_json import HttpJson
+from vivero.engine.connectors.results import Completion, Failure
+from vivero.engine.connectors.secrets import UsedSecrets
+from vivero.engine.documents.opening import open_stores
+from vivero.engine.documents.settings import DocumentSettings
+from vivero.engine.documents.uploads import DocumentStorage
+from vivero.storage.documents import documents
+from vivero.storage.postgres.driver import connect
+from vivero.storage.postgres.errors import ConnectionLost
+from vivero.storage.postgres.pool import Pool
+
+CONTENT = bytes(range(256)) * 1100
+"""A little more than a part."""
+
+
+class Calls:
+    """Calls with documents on a real database."""
+
+    def __init__(self, database, client, storage) -> None:
+        self.database, self.client, self.storage = database, client, storage
+
+    async def work(self, inputs, **headers):
+        connector = HttpJson(self.client, CallDocuments(self.storage))
+        made = msgspec.structs.replace(job(inputs, **headers), process_definition_id="order", process_instance_key="7")
+        return await connector.work(made, UsedSecrets(SECRETS))
+
+    async def stored(self, content=CONTENT):
+        """The reference to a document, which a response of the server becomes."""
+        reference = await CallDocuments(self.storage).store(job({}), "image/png", content)
+        return json.loads(json.dumps(reference))
+
+    def counted(self):
+        with psycopg.connect(self.database, autocommit=True) as rows:
+            return rows.execute(
+                "SELECT (SELECT count(*) FROM documents), count(*), coalesce(sum(bytes), 0)::bigint"
+                " FROM document_contents"
+            ).fetchone()
+
+
+@pytest.fixture(params=["postgres", "directory"])
+async def calls(request, database, client, tmp_path):
+    settings = DocumentSettings(store=request.param, directory=tmp_path / "files", max_bytes=1_000_000)
+    pool = Pool(lambda deadline: connect(database, deadline=deadline), 2)
+    yield Calls(database, client, DocumentStorage(settings, open_stores(settings, pool.connection), pool.connection))
+    pool.close()
+
+
+async def test_a_document_is_sent_as_its_bytes_with_its_type(server, calls):
+    server.answer = lambda request: (200, {}, None)
+    reference = await calls.stored()
+    for given, expected in (({}, "image/png"), ({"content-type": "a/b"}, "a/b")):
+        inputs = {"url": server.url, "method": "POST", "body": reference, "headers": given}
+        assert isinstance(await calls.work(inputs), Completion)
+        assert (server.received[-1].body, server.received[-1].headers["content-type"]) == (CONTENT, expected)
+
+
+async def test_a_form_has_files_and_fields(server, calls):
+    server.answer = lambda request: (200, {}, None)
+    reference = await calls.stored(b"file \r\n")
+    body = {"one": reference, "more": [reference, "text"], "n": 5, "none": None}
+    headers = {"Content-Type": "multipart/form-data"}
+    assert isinstance(
+        await calls.work({"url": server.url, "method": "post", "body": body, "headers": headers}), Completion
+    )
+    sent = server.received[-1]
+    boundary = sent.headers["content-type"].partition("boundary=")[2].encode()
+    heads = [part.partition(b"\r\n\r\n")[0] for part in sent.body.split(b"--" + boundary)[1:-1]]
+    assert [b"call-response" in head and b"image/png" in head for head in heads] == [True, True, False, False]
+    assert sent.body.count(b"file \r\n") == 2
+
+
+async def test_a_response_becomes_a_document_that_names_its_instance(server, calls):
+    server.answer = lambda request: (200, {"Content-Type": "application/pdf"}, CONTENT)
+    outcome = await calls.work({"url": server.url, "storeResponse": "true"}, resultVariable="whole")
+    assert isinstance(outcome, Completion), outcome
+    whole = outcome.variables["whole"]
+    reference = whole["document"]
+    assert (whole["status"], whole["body"]) == (200, None)
+    assert reference["contentHash"] == sha256(CONTENT).hexdigest()
+    assert reference["metadata"] == {
+        "contentType": "application/pdf",
+        "fileName": "call-response",
+        "expiresAt": None,
+        "size": len(CONTENT),
+        "processDefinitionId": "order",
+        "processInstanceKey": "7",
+        "customProperties": {},
+    }
+    server.answer = lambda request: (200, {}, None)
+    inputs = {"url": server.url, "method": "PUT", "body": json.loads(json.dumps(reference))}
+    assert isinstance(await calls.work(inputs), Completion)
+    assert server.received[-1].body == CONTENT
+    assert calls.counted() == (1, 1, len(CONTENT))
+
+
+async def test_an_error_and_a_response_that_is_too_large_are_not_stored(server, calls):
+    server.answer = lambda request: (404, {}, {"why": "none"})
+    failed = await calls.work({"url": server.url, "storeResponse": True})
+    assert failed.variables["error"]["variables"]["response"]["body"] == {"why": "none"}
+    server.answer = lambda request: (500, {}, bytes(20_000))
+    failed = await calls.work({"url": server.url, "storeResponse": True})
+    assert (failed.variables["error"]["code"], failed.variables["error"]["variables"]) == ("500", {})
+    server.answer = lambda request: (200, {}, bytes(1_000_001))
+    failed = await calls.work({"url": server.url, "storeResponse": True})
+    assert (failed.variables["error"]["code"], failed.retries) == ("RESPONSE_TOO_LARGE", 0)
+    assert calls.counted() == (0, 0, 0)
+
+
+async def test_a_quota_leaves_nothing(server, calls):
+    server.answer = lambda request: (200, {}, CONTENT)
+    calls.storage = replace(calls.storage, settings=replace(calls.storage.settings, max_tenant_bytes=len(CONTENT) - 1))
+    failed = await calls.work({"url": server.url, "storeResponse": True})
+    assert (failed.variables["error"]["code"], failed.retries) == ("DOCUMENT_QUOTA", 0)
+    assert calls.counted() == (0, 0, 0)
+
+
+async def test_no_secret_is_in_a_stored_response(server, calls):
+    server.answer = lambda request: (200, {}, b"before " + request.headers["x-key"].encode() + b" \xff")
+    inputs = {"url": server.url, "headers": {"X-Key": "{{secrets.KEY}}"}, "storeResponse": True}
+    outcome = await calls.work(inputs, resultVariable="whole")
+    assert server.received[-1].headers["x-key"] == SECRETS["KEY"]
+    assert outcome.variables["whole"]["document"]["contentHash"] == sha256(b"before *** \xff").hexdigest()
+
+
+async def test_a_document_that_is_not_there_is_told(server, calls):
+    reference = await calls.stored()
+    wrong = [
+        ({"documentId": "other"}, "DOCUMENT_NOT_FOUND"),
+        ({"storeId": "s3"}, "DOCUMENT_NOT_FOUND"),
+        ({"contentHash": "0" * 64}, "INVALID_INPUT"),
+    ]
+    for change, code in wrong:
+        failed = await calls.work({"url": server.url, "method": "POST", "body": reference | change})
+        assert (failed.variables["error"]["code"], failed.retries) == (code, 0)
+    with psycopg.connect(calls.database, autocommit=True) as rows:
+        rows.execute("UPDATE documents SET tenant_id = 'other'")
+    failed = await calls.work({"url": server.url, "method": "POST", "body": reference})
+    assert failed.variables["error"]["code"] == "DOCUMENT_NOT_FOUND"
+    assert server.received == []
+
+
+async def test_all_files_of_a_request_count(server, calls):
+    reference = await calls.stored(bytes(600_000))
+    headers = {"Content-Type": "multipart/form-data"}
+    inputs = {"url": server.url, "method": "POST", "body": {"files": [reference, reference]}, "headers": headers}
+    failed = await calls.work(inputs)
+    assert "more than 1000000 bytes" in failed.message
+    assert (failed.retries, server.received) == (0, [])
+
+
+async def test_a_store_that_is_away_and_an_outage_are_tried_again(server, calls, monkeypatch):
+    async def lost(*_args):
+        raise ConnectionLost("gone")
+
+    server.answer = lambda request: (200, {}, CONTENT)
+    monkeypatch.setattr(documents, "add", lost)
+    failed = await calls.work({"url": server.url, "storeResponse": True})
+    assert isinstance(failed, Failure)
+    assert (failed.variables["error"]["code"], failed.retries) == ("DOCUMENT_STORE", None)
+    assert calls.counted() == (0, 0, 0)
