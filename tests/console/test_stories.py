@@ -275,8 +275,12 @@ def test_a_file_is_deployed_and_started(console, api):
     with console.page.expect_file_chooser() as chooser:
         console.press("Space")
     model = (MODELS / "claim_review.bpmn").read_bytes().replace(b"claim-review", b"claim.second")
-    chooser.value.set_files({"name": "second.bpmn", "mimeType": "application/xml", "buffer": model})
+    note = {"name": "note.md", "mimeType": "text/markdown", "buffer": b"Dear reader"}
+    chooser.value.set_files([{"name": "second.bpmn", "mimeType": "application/xml", "buffer": model}, note])
     expect(console.page.get_by_role("heading", name="Deployed")).to_be_visible()
+    with console.page.expect_download() as download:
+        console.page.get_by_role("link", name="note.md").click()
+    assert (download.value.suggested_filename, download.value.path().read_bytes()) == ("note.md", b"Dear reader")
     console.tab_to("claim.second")
     console.press("Enter")
     console.settle()

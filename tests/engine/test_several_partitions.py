@@ -1,5 +1,6 @@
 """Several partitions over PostgreSQL: what crosses between them arrives once, and nothing stays open."""
 
+import json
 from random import Random
 
 import pytest
@@ -103,18 +104,30 @@ async def test_the_latest_version_starts_everywhere_at_once(engine):
             assert outcome.reply.process_definition_key == int(definition)
 
 
-async def test_the_latest_form_is_the_same_everywhere_at_once(engine):
+async def test_the_latest_files_are_the_same_everywhere_at_once(engine):
     user_task = (
         '<userTask id="ask"><extensionElements><zeebe:userTask/><zeebe:formDefinition formId="ask"/>'
         "</extensionElements></userTask>"
     )
-    await engine.deploy(model(start(), user_task, "start > ask"))
+    linking = (
+        '<serviceTask id="work"><extensionElements><zeebe:taskDefinition type="w"/><zeebe:linkedResources>'
+        '<zeebe:linkedResource resourceId="note.md" resourceType="text"/></zeebe:linkedResources></extensionElements>'
+        "</serviceTask>"
+    )
+    await engine.deploy(model(start(), user_task, linking, "start > ask", "start > work"))
+    await engine.deploy_together({"note.md": b""})
     for number in range(3):
         key = await engine.deploy_form(b'{"id": "ask", "components": [], "n": %d}' % number)
         for at in (3, 1, 2):
             instance = await create(engine, at)
             query = "SELECT form_key FROM user_tasks WHERE process_instance_key = $1"
             await engine.until_value(key, query, instance)
+    for text in (b"a", b"b"):
+        (note,) = (await engine.deploy_together({"note.md": text}))["resources"]
+        for at in (3, 1):
+            linked = "SELECT headers::json ->> 'linkedResources' FROM jobs WHERE process_instance_key = $1"
+            found = json.loads(await engine.value(linked, await create(engine, at)))
+            assert [one["resourceKey"] for one in found] == [str(note["resourceKey"])]
 
 
 async def test_a_definition_drains_until_no_partition_runs_it(engine):

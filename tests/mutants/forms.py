@@ -41,7 +41,7 @@ FORMS: tuple[Mutant, ...] = (
     ),
     mutant(
         "forms: other partitions do not hear of a deployment of forms",
-        "tests/engine/test_several_partitions.py::test_the_latest_form_is_the_same_everywhere_at_once",
+        "tests/engine/test_several_partitions.py::test_the_latest_files_are_the_same_everywhere_at_once",
         "storage/state/save.py",
         ("(Definition, FormVersion, RequirementsVersion", "(Definition, RequirementsVersion"),
     ),

@@ -32,6 +32,7 @@ from tests.mutants.log import LOG
 from tests.mutants.migrations import MIGRATIONS
 from tests.mutants.mutant import Mutant
 from tests.mutants.partitions import PARTITIONS
+from tests.mutants.resources import RESOURCES
 from tests.mutants.retention import RETENTION
 from tests.mutants.snapshots import SNAPSHOTS
 from tests.mutants.tasks import TASKS
@@ -51,6 +52,7 @@ MUTANTS: tuple[Mutant, ...] = (
     *AD_HOC,
     *ACCESS,
     *FORMS,
+    *RESOURCES,
     *BATCH_OPERATIONS,
     *CONNECTORS,
     *RETENTION,

@@ -22,6 +22,7 @@ type Deployed = {
     processDefinition: { processDefinitionId: string; processDefinitionVersion: number; resourceName: string } | null;
     decisionDefinition: { decisionDefinitionId: string; name: string; version: number } | null;
     form: { formId: string; version: number; resourceName: string } | null;
+    resource: { resourceId: string; version: number; resourceName: string; resourceKey: string } | null;
   }[];
   warnings: string[];
 };
@@ -63,7 +64,7 @@ async function deploy(files: File[], tenant: { tenantId?: string }): Promise<Out
 }
 
 /** Whether the page draws a file with its problems. */
-const isDrawn = (file: string): boolean => !/\.(form|dmn)$/i.test(file);
+const isDrawn = (file: string): boolean => /\.(bpmn|xml)$/i.test(file);
 
 const badges: Badges = (mark) => ({ left: null, right: mark.incidents ? { text: '!', tone: 'bad' } : null });
 
@@ -130,7 +131,7 @@ function Done({ done }: { done: Deployed }) {
     <div class="done">
       <h2>{t('deploy.done')}</h2>
       <ul>
-        {done.deployments.map(({ processDefinition: d, decisionDefinition: decision, form: f }) =>
+        {done.deployments.map(({ processDefinition: d, decisionDefinition: decision, form: f, resource: r }) =>
           decision ? (
             <li key={`decision ${decision.decisionDefinitionId}`}>
               {t('decision')} <a href={decisionUrl(decision.decisionDefinitionId)}>{decision.decisionDefinitionId}</a>{' '}
@@ -141,6 +142,16 @@ function Done({ done }: { done: Deployed }) {
               {t('deploy.form')} {f.formId}{' '}
               <span class="dim">
                 v{f.version} · {f.resourceName}
+              </span>
+            </li>
+          ) : r ? (
+            <li key={`resource ${r.resourceId}`}>
+              {t('deploy.resource')}{' '}
+              <a href={`/v2/resources/${r.resourceKey}/content/binary`} download>
+                {r.resourceId}
+              </a>{' '}
+              <span class="dim">
+                v{r.version} · {r.resourceName}
               </span>
             </li>
           ) : (
@@ -197,7 +208,6 @@ export function Deploy() {
           type="file"
           disabled={lack !== null}
           multiple
-          accept=".bpmn,.xml,.form,.dmn"
           aria-label={t('deploy.choose')}
           onChange={(event) => {
             void take([...(event.currentTarget.files ?? [])]);
