@@ -36,6 +36,7 @@ _NOTIFY = statement(
     "One statement for all channels, because each commit with a NOTIFY takes the lock again.",
 )
 _values_decoder = msgspec.json.Decoder(dict[str, int])
+_partitions_decoder = msgspec.json.Decoder(dict[int, int])
 
 
 class Announcer:
@@ -160,5 +161,13 @@ def decode(payload: str) -> dict[str, int] | None:
     """The values of an announcement by key; None if the payload is not an announcement."""
     try:
         return _values_decoder.decode(payload)
+    except msgspec.DecodeError:
+        return None
+
+
+def decode_of_partitions(payload: str) -> dict[int, int] | None:
+    """The values of an announcement by partition; None if the payload is not an announcement of partitions."""
+    try:
+        return _partitions_decoder.decode(payload)
     except msgspec.DecodeError:
         return None

@@ -68,9 +68,17 @@ def test_requests_hear_of_a_commit_first_and_other_nodes_last(events, recorder):
 def test_progress_of_other_nodes_is_heard_and_not_told_again(events, recorder):
     events.progress.append(recorder.heard("progress"))
     events.leading.append(recorder.heard("leading"))
-    events.channels.announced(PROCESSED, recorder.heard("elsewhere"))
+    events.channels.announced_of_partitions(PROCESSED, recorder.heard("elsewhere"))
     events.channels.receive(PROCESSED, json.dumps({"2": 7, "3": 8}))
-    assert recorder.calls == [("progress", 2, 7), ("elsewhere", "2", 7), ("progress", 3, 8), ("elsewhere", "3", 8)]
+    assert recorder.calls == [("progress", 2, 7), ("elsewhere", 2, 7), ("progress", 3, 8), ("elsewhere", 3, 8)]
+
+
+@pytest.mark.parametrize("payload", ["", "7", "{", '{"2":"7"}', '{"x":7}', '{"2":7,"x":8}', '{"2.5":7}', '{"2":7.5}'])
+def test_an_announcement_that_nobody_can_read_reaches_nobody(events, recorder, payload):
+    """Every program of the database may notify. An error here would end the listener."""
+    events.progress.append(recorder.heard("progress"))
+    events.channels.receive(PROCESSED, payload)
+    assert recorder.calls == []
 
 
 def test_jobs_are_heard_here_and_elsewhere_and_told_once(events, recorder):

@@ -44,7 +44,7 @@ class NodeEvents:
         self.piggybacked: Callable[[Mapping[Subject, int]], Sequence[PiggybackedStatement]] = _nothing
         """Gives the statements that lease jobs with the batch that creates them."""
         self.channels = Channels()
-        self.channels.announced(PROCESSED, lambda key, position: self.progress(int(key), position))
+        self.channels.announced_of_partitions(PROCESSED, lambda partition, position: self.progress(partition, position))
         self.channels.announced(AVAILABLE, self._available_elsewhere)
 
     def committed(self, partition: int, watermark: int, outcomes: list[CommandOutcome], ended: list[Ended]) -> None:

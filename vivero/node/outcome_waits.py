@@ -26,7 +26,7 @@ class OutcomeWaits(NodePart):
         completions = self.completions
         events.outcomes.append(completions.committed)
         events.leads.append(lambda _partition, _epoch: completions.term_began())
-        events.channels.announced(PROCESSED, lambda key, position: completions.processed(int(key), position))
+        events.channels.announced_of_partitions(PROCESSED, completions.processed)
         events.channels.reconnected.append(completions.sweep_soon)
 
     def figures(self) -> Iterator[object]:
