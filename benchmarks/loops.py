@@ -31,6 +31,8 @@ PER_SECOND = float(os.environ.get("VIVERO_BENCH_PER_SECOND", "40"))
 WARM_S, IDLE_S = 4.0, 10.0
 BETWEEN_S = 2.0
 WATCH_S = 0.1
+AGAIN_S = 0.1
+"""Seconds after which the client of the others repeats a request that was refused."""
 PATIENCE_S = 300.0
 
 LOOP = b"""<definitions xmlns="http://www.omg.org/spec/BPMN/20100524/MODEL" targetNamespace="https://example.org"
@@ -162,7 +164,11 @@ async def latencies(others: trio.Process) -> list[Latency]:
 
 
 class _Others:
-    """Starts instances at an even pace and awaits their ends, on as many connections as wait at once."""
+    """Starts instances at an even pace and awaits their ends, on as many connections as wait at once.
+
+    A request that is refused, because the server has too much to do, is sent again. Its latency counts from when it
+    was due first.
+    """
 
     def __init__(self, port: int) -> None:
         self.selector = selectors.DefaultSelector()
@@ -170,6 +176,8 @@ class _Others:
         self._free: deque[Channel] = deque()
         """Each gets its turn before the server closes it for having been idle."""
         self._request = create_request("await")
+        self._again: deque[tuple[float, float]] = deque()
+        """Refused requests: when they are sent again, and when they were due."""
         self.latencies: list[Latency] = []
 
     def run(self) -> None:
@@ -177,23 +185,31 @@ class _Others:
         self.selector.register(sys.stdin, selectors.EVENT_READ)
         following = time.perf_counter()
         while True:
-            for key, _ in self.selector.select(max(following - time.perf_counter(), 0)):
+            turn = min(following, self._again[0][0]) if self._again else following
+            for key, _ in self.selector.select(max(turn - time.perf_counter(), 0)):
                 if key.data is None:
                     return
                 key.data.readable()
             if time.perf_counter() >= following:
                 self._start(following)
                 following += 1 / PER_SECOND
+            while self._again and self._again[0][0] <= time.perf_counter():
+                self._start(self._again.popleft()[1])
 
     def _start(self, due: float) -> None:
         channel = self._free.popleft() if self._free else Channel(self.selector, self._port)
         wall = time.time() - (time.perf_counter() - due)
 
         def answered(status: int, body: bytes) -> None:
-            if status != 200:
+            if status == httpx.codes.SERVICE_UNAVAILABLE:
+                channel.reconnect()  # the server closes the connection of a request that it refuses unread
+            self._free.append(channel)
+            if status == httpx.codes.SERVICE_UNAVAILABLE:
+                self._again.append((time.perf_counter() + AGAIN_S, due))
+                return
+            if status != httpx.codes.OK:
                 raise RuntimeError(f"an instance was refused with {status}: {body.decode()}")
             self.latencies.append((wall, time.perf_counter() - due))
-            self._free.append(channel)
 
         channel.request(self._request, answered)
 

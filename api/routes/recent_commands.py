@@ -39,6 +39,7 @@ def _item(partition: int, row: RecentCommand) -> dict[str, Any]:
         "commandPosition": str(row.position),
         "partitionId": partition,
         "intent": row.intent,
+        "change": row.change,
         "key": None if row.key is None else str(row.key),
         "tenantId": row.tenant if names_one(row.tenant) else None,  # a command by key names all of its sender
         "status": status,

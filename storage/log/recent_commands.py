@@ -21,6 +21,8 @@ class RecentCommand(NamedTuple):
     position: int
     tenant: str
     intent: str
+    change: str | None
+    """The intent of the command that a conditional one contains."""
     key: int | None
     appended_at_ms: int
     processed_at_ms: int | None
@@ -37,7 +39,4 @@ async def recent(
 ) -> list[RecentCommand]:
     """Up to `limit` commands of these tenants in a partition before a position, newest first."""
     found = await _of_tenants.execute(connection, "recent", tenants, partition, before, limit)
-    return [
-        RecentCommand(position, tenant, intent, key, appended_at_ms, processed_at_ms, decode_rejection(rejection))
-        for position, tenant, intent, key, appended_at_ms, processed_at_ms, rejection in found.rows
-    ]
+    return [RecentCommand._make((*values, decode_rejection(rejection))) for *values, rejection in found.rows]

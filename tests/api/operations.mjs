@@ -48,6 +48,26 @@ await client.modifyProcessInstance({
 });
 assert.deepEqual(await elements(key), ['work']);
 
+const [{ elementInstanceKey }] = (
+  await client.searchElementInstances({ filter: { processInstanceKey: key, elementId: 'work', state: 'ACTIVE' } }, now)
+).items;
+await client.modifyProcessInstance({
+  processInstanceKey: key,
+  moveInstructions: [
+    {
+      sourceElementInstruction: { sourceType: 'byKey', sourceElementInstanceKey: elementInstanceKey },
+      targetElementId: 'check',
+      ancestorScopeInstruction: { ancestorScopeType: 'sourceParent' },
+    },
+  ],
+});
+await client.modifyProcessInstance({
+  processInstanceKey: key,
+  activateInstructions: [{ elementId: 'work' }],
+  terminateInstructions: [{ elementId: 'check' }],
+});
+assert.deepEqual(await elements(key), ['work']);
+
 const many = [await begun(['many']), await begun(['many'])];
 const filter = { tags: ['many'] };
 const modified = await client.modifyProcessInstancesBatchOperation({ filter, moveInstructions: mapping('work', 'check') });

@@ -12,7 +12,7 @@ from tests.core.event_models import model
 from tests.core.models import end, task
 from tests.core.models import start as begins
 
-SCRIPT = Path(__file__).with_name("operations.mjs")
+SCRIPTS = [Path(__file__).with_name(f"{name}.mjs") for name in ("operations", "older_operations")]
 ONE = model(begins(), task("work"), task("check"), end(), "start > work > check > end")
 TWO = model(begins(), task("labour", type="work"), task("review"), end(), "start > labour > review > end")
 
@@ -158,14 +158,15 @@ async def test_operations_as_batches(in_thread, tmp_path):
 
 
 @pytest.mark.long
-async def test_the_javascript_client_checks_requests_and_answers(program_address, tmp_path):
-    """`VIVERO_JAVASCRIPT` names a folder with `node_modules`, which have the client."""
+@pytest.mark.parametrize("script", SCRIPTS, ids=lambda script: script.stem)
+async def test_the_javascript_clients_operate(program_address, tmp_path, script):
+    """`VIVERO_JAVASCRIPT` names a folder with `node_modules`, which have the clients."""
     modules = os.environ.get("VIVERO_JAVASCRIPT")
     if modules is None:
         pytest.skip("VIVERO_JAVASCRIPT names no folder with the official JavaScript client")
     for name, content in (("one", ONE), ("two", TWO)):
         (tmp_path / f"{name}.bpmn").write_bytes(content)
-    command = ["node", str(SCRIPT), modules, *map(str, sorted(tmp_path.iterdir()))]
+    command = ["node", str(script), modules, *map(str, sorted(tmp_path.iterdir()))]
     strict = {"CAMUNDA_REST_ADDRESS": program_address, "CAMUNDA_SDK_VALIDATION": "req:strict,res:strict"}
     done = await trio.run_process(
         command, env=os.environ | strict, capture_stdout=True, capture_stderr=True, check=False

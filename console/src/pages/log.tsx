@@ -29,7 +29,7 @@ const columns = (): Column<Entry>[] => [
       </a>
     ),
   },
-  { title: t('log.intent'), wide: true, cell: (entry) => <b>{wordsOf(entry.intent)}</b> },
+  { title: t('log.intent'), wide: true, cell: (entry) => <b>{wordsOf(entry.intent, entry.change)}</b> },
   { title: t('state'), cell: (entry) => <State of={entry.status} /> },
   { title: t('log.subject'), cell: (entry) => (entry.key ? <code>{entry.key}</code> : <span class="dim">–</span>) },
   { title: t('log.appended'), cell: (entry) => <Time at={entry.appendedAt} /> },

@@ -5,6 +5,10 @@ import json
 import pytest
 
 from tests.api.conftest import KEY, NOW
+from vivero.core.commands.conditional_change import conditional
+from vivero.core.records.codec import encode_command
+from vivero.core.records.conditional_changes import ChangeIfMatch
+from vivero.core.records.instances import SetVariables
 from vivero.storage.log import recent_commands
 
 FIRST = 1 << 51
@@ -27,6 +31,16 @@ def commands(rows):
     return put
 
 
+async def test_a_conditional_command_says_what_it_changes(commands, rows, reader):
+    commands(2)
+    payload = encode_command(conditional(SetVariables(KEY, {}), KEY, (1,)))
+    for position, content in ((1, payload), (2, b"")):
+        given = [ChangeIfMatch.intent, content, FIRST | position]
+        rows.execute("UPDATE command_log SET intent = %s, payload = %s WHERE position = %s", given)
+    page = (await reader("GET", PATH)).json
+    assert [item["change"] for item in page["items"]] == [None, SetVariables.intent], "the first one is erased"
+
+
 async def test_the_newest_come_first(commands, reader):
     commands(3)
     page = (await reader("GET", PATH)).json
@@ -39,6 +53,7 @@ async def test_the_newest_come_first(commands, reader):
         "commandPosition": str(FIRST | 2),
         "partitionId": 1,
         "intent": "JOB:COMPLETE",
+        "change": None,
         "key": str(KEY),
         "tenantId": "<default>",
         "status": "REJECTED",
