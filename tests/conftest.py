@@ -47,8 +47,8 @@ from vivero.storage.schema import migrate
 _MEMORY = Path("/dev/shm")
 _MEMORY_BYTES = 2**31
 """Enough for the servers of a few workers; otherwise directories are made on disk, which is slower."""
-LONGEST = ("test_instance_trees.py", "test_oracle.py", "test_petri_net.py")
-"""Files whose tests run for minutes in one process."""
+LONGEST = ("console", "test_instance_trees.py", "test_oracle.py", "test_petri_net.py")
+"""Files whose tests run for minutes in one process, and the folder that counts as one file."""
 PROGRAMS_UNTIL = 0.7
 """The part of all other files among which those that start programs are spread."""
 _STARTERS = {"vivero", "up", "shared_server", "start_program"}
@@ -82,12 +82,13 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     processes in the end."""
     files: dict[Path, list[pytest.Item]] = {}
     for item in items:
-        files.setdefault(item.path, []).append(item)
-    spread = {file[0].path: file for file in _spread(list(files.values()))}
+        files.setdefault(forks.file_of(item.path), []).append(item)
+    spread = {forks.file_of(file[0].path): file for file in _spread(list(files.values()))}
     order = list(spread)
     if config.getoption("--at-most") is not None:
         longest = [path for path in order if path.name in LONGEST]
-        order = longest + in_turn([path for path in order if path not in longest], changed_lately(), _SEED)
+        changed = {forks.file_of(path) for path in changed_lately()}
+        order = longest + in_turn([path for path in order if path not in longest], changed, _SEED)
     items[:] = [item for path in order for item in spread[path]]
     if config.getoption("--second-try"):
         for item in items:
@@ -97,7 +98,7 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 
 def _spread(files: list[list[pytest.Item]]) -> list[list[pytest.Item]]:
     """The files in the order in which they begin."""
-    longest = [file for file in files if file[0].path.name in LONGEST]
+    longest = [file for file in files if forks.file_of(file[0].path).name in LONGEST]
     programs = [file for file in files if file not in longest and any(map(_starts_a_program, file))]
     others = [file for file in files if file not in longest and file not in programs]
     places = [(PROGRAMS_UNTIL * number / len(programs), 0, number) for number in range(len(programs))]

@@ -20,18 +20,26 @@ from dataclasses import dataclass
 from itertools import groupby
 from multiprocessing import Pipe
 from multiprocessing.connection import Connection, wait
+from pathlib import Path
 from typing import Any, NoReturn
 
 import pytest
 from _pytest.runner import pytest_sessionfinish as end_fixtures
 
 MOST = 32
+TOGETHER = Path(__file__).parent / "console"
+"""The files of this folder run in one fork, one after another: they share a browser."""
 _number = 0
 
 
 def number() -> int:
     """The number of the fork that this process is, from 0; 0 without forks."""
     return _number
+
+
+def file_of(path: Path) -> Path:
+    """The file whose tests run in one fork: the given one, or the folder that counts as one file."""
+    return TOGETHER if path.parent == TOGETHER else path
 
 
 @dataclass(slots=True)
@@ -53,7 +61,8 @@ def run(session: pytest.Session, count: int) -> bool:
     """Run all tests of a session in so many forks at once; as `pytest_runtestloop` does, True."""
     if not 0 < count <= MOST:
         raise pytest.UsageError(f"--forks {count}: the number of forks is from 1 to {MOST}")
-    files = deque(list(file) for _, file in groupby(range(len(session.items)), lambda at: session.items[at].path))
+    items = session.items
+    files = deque(list(file) for _, file in groupby(range(len(items)), lambda at: file_of(items[at].path)))
     forks = Forks(session, files)
     try:
         for index in range(min(count, len(files))):

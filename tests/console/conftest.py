@@ -4,7 +4,9 @@ import functools
 import os
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import psycopg
 import pytest
@@ -16,6 +18,18 @@ MODELS = Path(__file__).parents[1] / "models"
 ORDER = Path(__file__).parents[2] / "examples" / "order" / "order.bpmn"
 CLAIM = Path(__file__).parents[2] / "examples" / "claim"
 DECISIONS = Path(__file__).parents[2] / "examples" / "decisions"
+
+
+@dataclass(frozen=True, slots=True)
+class Running:
+    """A browser, and what ends it."""
+
+    browser: Any
+    stack: ExitStack
+
+
+RUNNING = pytest.StashKey[Running]()
+"""The browser that the tests of this folder share; absent while there is none."""
 
 
 def lacking(what: str) -> None:
@@ -34,15 +48,32 @@ def dist() -> Path:
 
 
 @pytest.fixture(scope="module")
-def browser(dist) -> Iterator:
-    """Chromium. One for each module: its driver must not run beside Trio in other modules."""
+def browser(dist, request):
+    """Chromium: the one of the module before, if that was of this folder, too."""
     from tests.console.browser import browsing, chromium
 
-    path = chromium()
-    if path is None:
-        lacking("there is no Chromium: install it, or name it in VIVERO_CHROMIUM")
-    with browsing(path) as running:
-        yield running
+    stash = request.config.stash
+    if RUNNING in stash and not stash[RUNNING].browser.is_connected():
+        stash[RUNNING].stack.close()
+        del stash[RUNNING]
+    if RUNNING not in stash:
+        path = chromium()
+        if path is None:
+            lacking("there is no Chromium: install it, or name it in VIVERO_CHROMIUM")
+        stack = ExitStack()
+        stash[RUNNING] = Running(stack.enter_context(browsing(path)), stack)
+    return stash[RUNNING].browser
+
+
+@pytest.hookimpl(wrapper=True, tryfirst=True)
+def pytest_runtest_teardown(item, nextitem):
+    """End Chromium after the last test of this folder: its driver must not run beside Trio in other modules."""
+    try:
+        return (yield)
+    finally:
+        if RUNNING in item.config.stash and (nextitem is None or nextitem.path.parent != item.path.parent):
+            item.config.stash[RUNNING].stack.close()
+            del item.config.stash[RUNNING]
 
 
 @contextmanager
