@@ -24,6 +24,7 @@ from vivero.core.commands import (
     job,
     message,
     migration,
+    migration_hold,
     modification,
     signal,
     slots,
@@ -220,8 +221,12 @@ COMMANDS: dict[type[Command], Handler] = {
 
 
 def handle(command: Command, view: View) -> Effects:
-    """The effects of a command. This is the one gate of the commands about suspended process instances."""
+    """The effects of a command. This is the one gate of the commands about suspended process instances, and about
+    instance trees that a migration holds."""
     handler = COMMANDS[type(command)]
+    held = migration_hold.pass_hold(command, handler.needs, view)
+    if held is not None:
+        return held
     suspended = suspension.pass_gate(command, handler.needs, view)
     return handler.handle(command, view) if suspended is None else suspended
 

@@ -35,6 +35,8 @@ class TreeRules:
     """Rows of a tree."""
     max_whole_rows: int = 20_000
     """Rows of a tree that an operation on the whole tree loads."""
+    migration_page: int = 500
+    """Elements of an instance that one quantum of a migration renames."""
 
 
 TREE_RULES = TreeRules()

@@ -31,7 +31,7 @@ from vivero.core.records.instances import (
 )
 from vivero.core.records.jobs import JobCreated
 from vivero.core.records.messages import MessagePublished, SubscriptionOpened
-from vivero.core.records.migrations import InstanceMigrated
+from vivero.core.records.migrations import RENAME_PAGE, ElementsRenamed, InstanceMigrated
 from vivero.core.records.modifications import ElementRestored, InstanceModified
 from vivero.core.records.signals import SignalBroadcast
 from vivero.core.records.suspensions import (
@@ -212,6 +212,11 @@ def _migrated(trace: Trace, event: InstanceMigrated) -> str:
     return one_line(f"{trace.name(event.key)} v{event.version} {' '.join(moved)}")
 
 
+def _renamed(trace: Trace, event: ElementsRenamed) -> str:
+    moved = (f"{before}:{after}" for before, after in event.ids.items())
+    return one_line(f"{trace.name(event.key)} {'more' if event.last is not None else 'last'} {' '.join(moved)}")
+
+
 def _modified(trace: Trace, event: InstanceModified) -> str:
     begin, end = trace.places("activate", event.activated), trace.places("terminate", map(trace.name, event.terminated))
     return one_line(f"{trace.name(event.key)}{begin}{end}")
@@ -227,7 +232,8 @@ def _deferred(trace: Trace, event: WorkDeferred | WorkResumed) -> str:
 
 def _items(trace: Trace, items: Items) -> str:
     return " ".join(
-        f"{trace.name(key)}:{stage}" + (f"({_argument(trace, stage, argument)})" if argument else "")
+        f"{trace.name(key)}:{stage}"
+        + (f"({_argument(trace, stage, argument)})" if argument and stage != RENAME_PAGE else "")
         for key, stage, argument in items
     )
 
@@ -262,6 +268,7 @@ _FORMATS: dict[type[Event], Callable[[Trace, Any], str]] = {
     ElementRestored: _restored,
     ElementCompleted: _completed,
     InstanceMigrated: _migrated,
+    ElementsRenamed: _renamed,
     VariableSet: _variable,
     CompensationStarted: _compensation,
     DecisionEvaluated: _evaluation,

@@ -114,7 +114,7 @@ from vivero.core.records.messages import (
     SubscriptionSuspended,
     SubscriptionTriggered,
 )
-from vivero.core.records.migrations import ChannelSubscriptionMoved, InstanceMigrated
+from vivero.core.records.migrations import ChannelSubscriptionMoved, ElementsRenamed, InstanceMigrated
 from vivero.core.records.modifications import ElementRestored, InstanceModified
 from vivero.core.records.signals import SignalBroadcast
 from vivero.core.records.slots import HeldCommandsSent, SlotsHeld, SlotsMoved, SlotsReleased
@@ -153,6 +153,7 @@ APPLY: dict[type[Event], Callable[[State, Any], Row]] = {
     ScopeEmptied: elements.scope_emptied,
     ScopeResumed: elements.scope_resumed,
     InstanceMigrated: migrations.instance_migrated,
+    ElementsRenamed: migrations.elements_renamed,
     EventTriggered: elements.event_triggered,
     EventDefinitionOccurred: elements.event_definition_occurred,
     TimerScheduled: timers.timer_scheduled,

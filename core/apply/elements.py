@@ -22,6 +22,7 @@ from vivero.core.records.instances import (
     WorkDeferred,
     WorkResumed,
 )
+from vivero.core.records.migrations import RENAME_PAGE
 from vivero.core.records.modifications import ElementRestored, InstanceModified, LoopProgress
 from vivero.core.state.catalogue import Usage
 from vivero.core.state.instance_tree import (
@@ -315,7 +316,10 @@ def work_deferred(state: State, event: WorkDeferred) -> InstanceTree:
 def work_resumed(state: State, event: WorkResumed) -> InstanceTree:
     tree = state.trees[event.root]
     state.edit(tree)
-    tree.work = tree.work[: len(tree.work) - len(event.items)]
+    if event.items and event.items[0][1] == RENAME_PAGE:
+        tree.work = tuple(item for item in tree.work if item[:2] != event.items[0][:2])
+    else:
+        tree.work = tree.work[: len(tree.work) - len(event.items)]
     _forget_loaded_work(tree)
     return tree
 

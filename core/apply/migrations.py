@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping
 from copy import copy
+from operator import attrgetter
 from typing import Any
 
 import msgspec
 
 from vivero.core.apply.elements import count_instances
 from vivero.core.records.instances import COMMAND_STAGE
-from vivero.core.records.migrations import ChannelSubscriptionMoved, InstanceMigrated
+from vivero.core.records.migrations import ChannelSubscriptionMoved, ElementsRenamed, InstanceMigrated
 from vivero.core.state import registrations
 from vivero.core.state.decision_instances import DecisionInstance
 from vivero.core.state.instance_tree import (
@@ -25,12 +26,13 @@ from vivero.core.state.instance_tree import (
     UserTask,
 )
 from vivero.core.state.message_channels import CORRELATING
-from vivero.core.state.migrations import Migration
+from vivero.core.state.migrations import Migration, left_for_pages, precedes_pages
 from vivero.core.state.rows import Row
 from vivero.core.state.state import State
 from vivero.core.state.subtrees import of_instance
 
 Ids = Mapping[str, str]
+Renames = InstanceMigrated | ElementsRenamed
 
 CHARACTERS_OF_ELEMENT = 200
 """The characters that count as written for an element, with its job or timer. They end the batch of a large migration.
@@ -39,18 +41,38 @@ CHARACTERS_OF_ELEMENT = 200
 
 def instance_migrated(state: State, event: InstanceMigrated) -> Migration:
     instance = state.instance(event.key)
-    row = Migration(event.key, instance, instance.definition_key, list(of_instance(instance)))
+    elements = (one for one in of_instance(instance) if not event.paged or precedes_pages(one, instance))
+    row = Migration(event.key, instance, instance.definition_key, list(elements), last=not event.paged)
     if instance.tree in state.dirty:
         _keep_ended(state, instance)
+    _count(state, row, event.definition_key, event.ids)
+    _rename_instance(state, instance, event)
+    _rename(state, row, event)
+    return row
+
+
+def elements_renamed(state: State, event: ElementsRenamed) -> Migration:
+    """A page of a migration that has renamed the instance itself."""
+    instance = state.instance(event.key)
+    row = Migration(event.key, instance, event.former, _page(instance, event), last=event.last is None)
+    _count(state, row, instance.definition_key, event.ids)
+    _rename(state, row, event)
+    return row
+
+
+def _page(instance: Instance, event: ElementsRenamed) -> list[Element]:
+    """The elements of a page, by key."""
+    left = left_for_pages(instance, event.after)
+    return sorted(left if event.last is None else [one for one in left if one.key <= event.last], key=attrgetter("key"))
+
+
+def _rename(state: State, row: Migration, event: Renames) -> None:
     state.add(row)
     state.written += CHARACTERS_OF_ELEMENT * len(row.elements)
-    _count(state, row, event)
-    _rename_instance(state, instance, event)
     for element in row.elements:
         _rename_element(state, element, event)
         if element.waits is not NO_WAITS:
             _rename_waits(state, element, event, row)
-    return row
 
 
 def _keep_ended(state: State, instance: Instance) -> None:
@@ -81,16 +103,16 @@ def _has_ended(row: Job | UserTask | Subscription | Incident | DecisionInstance)
     return isinstance(row, DecisionInstance) or row.ended_at is not None
 
 
-def _count(state: State, row: Migration, event: InstanceMigrated) -> None:
+def _count(state: State, row: Migration, definition_key: int, ids: Ids) -> None:
     """Count the elements that the database has counted before and after. It counts new rows in their last state."""
     fresh, instance = state.fresh, row.instance
     counted = Counter((one.element, one.type) for one in row.elements if one not in fresh and one is not instance)
     for (id, type), number in counted.items():
         row.left[row.former, id, type] = number
-        after = event.definition_key, event.ids.get(id, id), type
+        after = definition_key, ids.get(id, id), type
         row.joined[after] = row.joined.get(after, 0) + number
-    if instance not in fresh:
-        row.left[row.former, "", instance.type] = row.joined[event.definition_key, "", instance.type] = 1
+    if instance not in fresh and instance in row.elements[:1]:
+        row.left[row.former, "", instance.type] = row.joined[definition_key, "", instance.type] = 1
 
 
 def _rename_instance(state: State, instance: Instance, event: InstanceMigrated) -> None:
@@ -109,7 +131,7 @@ def _rename_instance(state: State, instance: Instance, event: InstanceMigrated) 
         instance.start = event.ids.get(element, element), variables
 
 
-def _rename_element(state: State, element: Element, event: InstanceMigrated) -> None:
+def _rename_element(state: State, element: Element, event: Renames) -> None:
     ids, id = event.ids, element.element
     after = ids.get(id, id)
     if element.tokens or element.registered or element.occurrences or element.ad_hoc is not None:
@@ -154,17 +176,22 @@ def _each(names: tuple[str, ...], ids: Ids) -> tuple[str, ...]:
     return tuple(ids.get(name, name) for name in names)
 
 
-def _rename_waits(state: State, element: Element, event: InstanceMigrated, row: Migration) -> None:
-    ids, waits = event.ids, element.waits
+def _rename_waits(state: State, element: Element, event: Renames, row: Migration) -> None:
+    ids, waits, instance = event.ids, element.waits, row.instance
+    before = event.first_key if isinstance(event, ElementsRenamed) else None
     row.jobs += waits.jobs.values()
     row.user_tasks += waits.user_tasks.values()
     if not (waits.timers or waits.subscriptions or waits.incidents):  # a job alone is the common case
         return
     for timer in waits.timers.values():
+        if before is not None and timer.key >= before:
+            continue
         state.rename(timer, "target", ids.get(timer.target, timer.target))
-        state.rename(timer, "definition", event.definition_key)
-        state.rename(timer, "process_id", event.process_id)
+        state.rename(timer, "definition", instance.definition_key)
+        state.rename(timer, "process_id", instance.process_id)
     for subscription in waits.subscriptions.values():
+        if before is not None and subscription.key >= before:
+            continue
         state.rename(subscription, "target", ids.get(subscription.target, subscription.target))
         interrupting = event.interrupting.get(subscription.target, subscription.interrupting)
         state.rename(subscription, "interrupting", interrupting)

@@ -12,21 +12,25 @@ from typing import NamedTuple
 import msgspec
 
 from vivero.core.bpmn.model import Process
-from vivero.core.migration import catching, checks
+from vivero.core.commands.migration_hold import is_stuck
+from vivero.core.migration import catching, checks, pages
 from vivero.core.migration.plan import Plan, plan_of
 from vivero.core.needs import Need, NeedKind, Needs, NotLoaded
-from vivero.core.records.effects import Effects, Reject, RejectionCode, Send, Violation
+from vivero.core.records.effects import Effects, Reject, RejectionCode, ReplyLater, Send, Violation
 from vivero.core.records.migrations import (
     ChannelSubscriptionMoved,
     InstanceMigrated,
     MigrateInstance,
     MoveSubscription,
+    Renaming,
 )
+from vivero.core.records.timers import TimerScheduled
 from vivero.core.rules import SEND_CHANGES, STAGE_CHANGES
 from vivero.core.shared.deferred_work import MAX_ATTEMPTS, put_off
 from vivero.core.shared.whole_trees import require_whole
+from vivero.core.state import batches
 from vivero.core.state.catalogue import Definition
-from vivero.core.state.instance_tree import TERMINATING, Instance
+from vivero.core.state.instance_tree import TERMINATING, Instance, InstanceTree
 from vivero.core.state.subtrees import descendants, of_instance
 from vivero.core.view import View
 
@@ -45,6 +49,8 @@ def migrate(command: MigrateInstance, view: View) -> Effects:
             RejectionCode.NOT_FOUND,
             f"Expected to migrate process instance but no process instance found with key '{command.key}'",
         )
+    if is_stuck(instance.tree):  # an incident keeps the command that would go on with it
+        _refuse(RejectionCode.INVALID_STATE, [Violation(checks.begin(instance) + checks.CONCURRENT)])
     moves = _moves(command, instance, view)
     if command.attempt < MAX_ATTEMPTS and any(_has_deferred_work(move) for move in moves):
         yield from put_off(command)
@@ -60,9 +66,38 @@ def migrate(command: MigrateInstance, view: View) -> Effects:
     wrong = [one for plan, changes in zip(plans, found, strict=True) for one in _in(plan, changes.violations)]
     _refuse(RejectionCode.INVALID_STATE, wrong)
     _check_changes(found, instance)
-    for plan, changes in zip(plans, found, strict=True):
-        yield _migrated(plan, changes.interrupting)
+    large = [_is_paged(plan, changes, view) for plan, changes in zip(plans, found, strict=True)]
+    if any(large) and _is_changed(instance.tree, view) and command.attempt < MAX_ATTEMPTS:
+        yield from put_off(command)  # the elements of a page must be in the database
+        return
+    for plan, changes, paged in zip(plans, found, large, strict=True):
+        migrated = _migrated(plan, changes.interrupting, paged)
+        yield migrated
+        if paged:
+            yield pages.begin(plan.instance, _rest(migrated, plan, view))
         yield from changes.effects
+    if any(large):
+        yield ReplyLater()
+
+
+def _is_paged(plan: Plan, changes: catching.Changes, view: View) -> bool:
+    """Whether the elements follow in pages. No timer of theirs may have the former id of one that is opened now."""
+    if len(plan.elements) <= view.tree_rules.migration_page:
+        return False
+    opened = (effect.target for effect in changes.effects if isinstance(effect, TimerScheduled))
+    return all(plan.ids.get(target, target) == target for target in opened)
+
+
+def _is_changed(tree: InstanceTree, view: View) -> bool:
+    """Whether a command before this one has changed the tree in the same batch."""
+    return tree in batches.changed_trees(view.state)
+
+
+def _rest(event: InstanceMigrated, plan: Plan, view: View) -> Renaming:
+    """What the pages need. The waits that the migration opens have the next keys."""
+    ids = {before: after for before, after in event.ids.items() if before != after}
+    named = ids, event.labels, event.interrupting
+    return Renaming(plan.instance.definition_key, *named, view.state.next_key, view.request)
 
 
 # ---- the instances
@@ -153,7 +188,7 @@ def _check_changes(found: Sequence[catching.Changes], instance: Instance) -> Non
         raise _too_large(instance, f"it would open and close {changes} waits at once, and {STAGE_CHANGES} is the limit")
 
 
-def _migrated(plan: Plan, interrupting: dict[str, bool]) -> InstanceMigrated:
+def _migrated(plan: Plan, interrupting: dict[str, bool], paged: bool) -> InstanceMigrated:
     definition, nodes = plan.definition, plan.target.nodes
     live = dict.fromkeys(plan.ids[element.element] for element in plan.elements)
     labels = {id: nodes[id].name for id in live if nodes[id].name is not None}
@@ -168,6 +203,7 @@ def _migrated(plan: Plan, interrupting: dict[str, bool]) -> InstanceMigrated:
         labels,
         interrupting,
         (plan.instance.definition_key, plan.source.id),
+        paged,
     )
 
 

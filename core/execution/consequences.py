@@ -45,7 +45,7 @@ from vivero.core.records.jobs import (
     JobUpdated,
 )
 from vivero.core.records.messages import ReleaseStart
-from vivero.core.records.migrations import InstanceMigrated
+from vivero.core.records.migrations import ElementsRenamed, InstanceMigrated
 from vivero.core.records.suspensions import AWAIT_MESSAGE, RESCHEDULE, RESUME_WAITS, InstanceResumed, Items
 from vivero.core.records.timers import (
     TimerCanceled,
@@ -137,9 +137,12 @@ def _retire(work: Work, definition_key: int) -> None:
         work.sends.append(Send(RetireDefinition(definition.key)))
 
 
-def _migrated(work: Work, row: Migration, _event: Event) -> None:
+def _migrated(work: Work, row: Migration, event: InstanceMigrated | ElementsRenamed) -> None:
     """Joins may not have to wait for their tokens any more in the other model, or may wait for ever."""
-    for element in row.elements:
+    if not row.last:
+        work.held = work.held or isinstance(event, InstanceMigrated)
+        return
+    for element in row.elements if isinstance(event, InstanceMigrated) else of_instance(row.instance):
         if element.tokens and sum(element.tokens.values()) > element.live:
             work.settle_queue.add(element.key)
     _retire(work, row.former)
@@ -270,6 +273,7 @@ FOLLOW: dict[type[Event], Callable[[Work, Any, Any], None]] = {
     ElementTerminating: _terminating,
     ElementTerminated: _ended,
     InstanceMigrated: _migrated,
+    ElementsRenamed: _migrated,
     ScopeInterrupted: _interrupted,
     ScopeResumed: _interrupted,
     LoopStarted: _settles,

@@ -62,6 +62,7 @@ class StepLimits:
     max_part_rows: int = TREE_RULES.max_part_rows
     max_tree_rows: int = TREE_RULES.max_tree_rows
     max_whole_rows: int = TREE_RULES.max_whole_rows
+    migration_page: int = TREE_RULES.migration_page
 
 
 DEFAULT_LIMITS = StepLimits()
@@ -94,7 +95,10 @@ class Processor:
     ) -> None:
         """`find_model` gives the executable model of a definition if it is available without waiting."""
         self.state = state
-        rules = TreeRules(limits.paged_from, limits.max_part_rows, limits.max_tree_rows, limits.max_whole_rows)
+        rules = TreeRules(
+            *(limits.paged_from, limits.max_part_rows, limits.max_tree_rows),
+            *(limits.max_whole_rows, limits.migration_page),
+        )
         self.view = View(state, find_model, limits.timers, rules, limits.stage_steps, find_decisions)
         self.notices = Notices()
         self._max_cost = limits.quantum_items * ITEM_COST

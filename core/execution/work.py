@@ -41,6 +41,8 @@ class Work:
         self.jobs: list[tuple[str, str]] = []
         """(event, type) of jobs to which something happened."""
         self.incidents: list[tuple[str, str]] = []
+        self.held = False
+        """Whether the command has begun a migration in pages."""
 
     def begin(self) -> None:
         """Forget the last command."""
@@ -59,6 +61,7 @@ class Work:
         self.timers = {}
         self.jobs = []
         self.incidents = []
+        self.held = False
 
     def clear_queues(self) -> None:
         self.queue.clear()

@@ -23,6 +23,7 @@ from vivero.core.execution.lifecycle import (
     next_stage,
 )
 from vivero.core.execution.work import Work
+from vivero.core.migration.pages import rename_page
 from vivero.core.records.effects import (
     AwaitAgain,
     Check,
@@ -44,6 +45,7 @@ from vivero.core.records.instances import (
     ScopeResumed,
     WorkDeferred,
 )
+from vivero.core.records.migrations import RENAME_PAGE
 from vivero.core.records.suspensions import AWAIT_MESSAGE, RESCHEDULE, RESUME_WAITS, WorkSuspended
 from vivero.core.rules import QUANTUM_CHARACTERS, QUANTUM_STEPS
 from vivero.core.shared import deadlocks
@@ -107,6 +109,8 @@ class Worklist(Work):
         """Run all work, or defer the rest when the budget is used up."""
         queue, settle_queue, state = self.queue, self.settle_queue, self.state
         new, waiting = settle_queue.new, settle_queue.waiting
+        if self.held:  # what a migration in pages has begun waits for the last page
+            self._defer()
         while queue or new or waiting:
             if state.written > self._next_written:
                 self._charge()
@@ -166,6 +170,9 @@ class Worklist(Work):
             self.take(reschedule(scope, argument, self.view))
         elif stage == AWAIT_MESSAGE:
             self.take(await_message(scope, argument, self.view))
+        elif stage == RENAME_PAGE:
+            self.take(rename_page(scope.instance, argument, self.view))
+            self.used = max(self.used, self.limit)  # one transaction saves one page
         elif self.ending.covers(scope):
             return  # nothing begins in a scope that ends early
         elif stage == "arrive":

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Hashable, Iterator
 from dataclasses import dataclass, field
 
 import msgspec
@@ -40,18 +40,40 @@ def changes(plan: Plan, view: View) -> Changes:
     """The waits that are closed and opened, and the user tasks that take the place of jobs."""
     found, after = Changes(), TargetView(view, plan)
     catches: dict[str, bool] = {}
+    unchanged: set[Hashable] = set()
     for element in plan.elements:
-        id = element.element
+        id, own = element.element, element.waits
         if id not in catches:
             catches[id] = _catches(plan.node(element)) or _catches(plan.target.nodes[plan.ids[id]])
-        if not (catches[id] or element.waits.timers or element.waits.subscriptions or element.pages is not None):
+        if not (catches[id] or own.timers or own.subscriptions or element.pages is not None):
             continue
+        likeness = _likeness(element)
+        if likeness in unchanged:
+            continue
+        before = len(found.effects), len(found.violations)
         catching = _Catching(element, plan, after, found)
         try:
             catching.run()
         except Fail as failure:
             catching.refuse(id, failure.message)
+        if before == (len(found.effects), len(found.violations)):
+            unchanged.add(likeness)
     return found
+
+
+def _likeness(element: Element) -> Hashable:
+    """The features of an element that decide what a migration changes. Thousands of inner instances share them."""
+    own = element.waits
+    return (
+        *(element.element, element.is_inner, element.state, element.occurred is None, element.is_open),
+        element.pages is None,
+        tuple([(one.target, one.type) for one in own.timers.values()]),
+        tuple([_likeness_of(one) for one in own.subscriptions.values()]),
+    )
+
+
+def _likeness_of(one: Subscription) -> Hashable:
+    return one.target, one.type, one.correlation_key is None, one.interrupting
 
 
 def _catches(node: Node) -> bool:

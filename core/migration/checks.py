@@ -71,10 +71,12 @@ def violations(plan: Plan) -> Iterator[Violation]:
         found = of_nodes[place] or (None if _rests(element) else next(_of_element(element, plan), None))
         if found is not None:
             yield Violation(begin(plan.instance) + found, id)
+    flows = plan.source.flows.keys()
     for scope in plan.elements:
-        if scope.tokens or scope.awaiting_reset or scope.registered:
-            for id, text in (*_of_joins(scope, plan), *_of_registered(scope, plan)):
-                yield Violation(begin(plan.instance) + text, id)
+        if scope.awaiting_reset or (scope.tokens and not flows.isdisjoint(scope.tokens)):
+            yield from (Violation(begin(plan.instance) + text, id) for id, text in _of_joins(scope, plan))
+        if scope.registered:
+            yield from (Violation(begin(plan.instance) + text, id) for id, text in _of_registered(scope, plan))
     for text in _of_instance(plan):
         yield Violation(begin(plan.instance) + text)
 
@@ -100,7 +102,8 @@ def _of_node(element: Element, plan: Plan) -> Iterator[str]:
 
 def _rests(element: Element) -> bool:
     """Whether the element is active, and no listener of it runs. Most elements are."""
-    return element.state is ACTIVATED and element.then is None and not _listening(element)
+    idle = element.state is ACTIVATED and element.then is None
+    return idle and not (element.waits.jobs and _listening(element))
 
 
 def _listening(element: Element) -> list[Job]:

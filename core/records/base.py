@@ -36,7 +36,7 @@ class WhileSuspended(Enum):
     """The engine sent it. `core.commands.suspension.WAITING` says how it waits for the resumption."""
 
 
-class Command(msgspec.Struct, frozen=True, omit_defaults=True, gc=False):
+class Command(msgspec.Struct, frozen=True, omit_defaults=True, gc=False, kw_only=True):
     """A request to change something. All facts of a command stand at its class; `core.dispatch` has its handler."""
 
     intent: ClassVar[str]
@@ -63,17 +63,16 @@ class Command(msgspec.Struct, frozen=True, omit_defaults=True, gc=False):
     creates_work: ClassVar[bool] = False
     """Others are admitted before it, while there is capacity."""
 
+    attempt: int = 0
+    """The number of times that the command had to wait, behind deferred work of its tree."""
+
     def home_in(self, tenant: str, routes: Routes, here: int) -> int:
         """The partition that handles the command; `here` for one that is handled where it is."""
         return type(self).home(self, tenant, routes) or here
 
     def was_put_off(self) -> bool:
-        """Whether the command is handled again, because it had to wait. Its outcome answers its request.
-
-        Commands that may have to wait have the field `attempt`: the number of quanta of deferred work that they have
-        waited for.
-        """
-        return bool(getattr(self, "attempt", 0))
+        """Whether the command is handled again, because it had to wait. Its outcome answers its request."""
+        return bool(self.attempt)
 
     def answers_its_request(self) -> bool:
         """Whether the command is a client's. If it was forwarded, its outcome answers the request that it names."""

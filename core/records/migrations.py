@@ -9,6 +9,25 @@ import msgspec
 from vivero.core.partitions import homes
 from vivero.core.records.base import Command, Event, Sender, WhileSuspended
 
+RENAME_PAGE = "rename page"
+"""The stage in which a page of the elements of a migrated instance gets their ids in the target. Its argument is a
+`Renaming`, as builtin types."""
+
+
+class Renaming(msgspec.Struct, frozen=True, gc=False):
+    """The rest of a migration: elements with keys above `after` have the ids of the source, whose key is `former`.
+
+    `ids`, `labels`, `interrupting` and `first_key` as in `ElementsRenamed`. The last page answers `request`.
+    """
+
+    former: int
+    ids: dict[str, str]
+    labels: dict[str, str | None]
+    interrupting: dict[str, bool]
+    first_key: int
+    request: int | None
+    after: int = 0
+
 
 class CalledMigration(msgspec.Struct, frozen=True, gc=False):
     """A migration of the called instances of a definition, `source`, to `definition_key`. `mappings` as below."""
@@ -32,7 +51,6 @@ class MigrateInstance(Command, frozen=True):
     mappings: tuple[tuple[str, str], ...]
     unless_there: bool = False
     """Leave an instance that has this definition already as it is. Items of batches do."""
-    attempt: int = 0
     called: tuple[CalledMigration, ...] = ()
     """The called instances that move, too, at any depth, each definition once. All others stay as they are."""
 
@@ -70,6 +88,25 @@ class InstanceMigrated(Event, frozen=True):
     interrupting: dict[str, bool] = {}
     former: tuple[int, str] | None = None
     """Key and process id of the definition before; None in events of older versions."""
+    paged: bool = False
+    """Its elements follow in pages, by `ElementsRenamed`, and nothing else happens in the tree meanwhile."""
+
+
+class ElementsRenamed(Event, frozen=True):
+    """Elements of the migrated instance `key`, those with keys above `after` up to `last`, continue by its definition.
+
+    `former`: the key of the definition before. `ids`, `labels`, `interrupting` as in `InstanceMigrated`. The migration
+    has opened the waits with keys from `first_key` on. `last` is None for the last page.
+    """
+
+    key: int
+    former: int
+    after: int
+    last: int | None
+    ids: dict[str, str]
+    labels: dict[str, str | None]
+    interrupting: dict[str, bool]
+    first_key: int
 
 
 class ChannelSubscriptionMoved(Event, frozen=True):

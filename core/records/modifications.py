@@ -124,7 +124,6 @@ class ModifyInstance(Command, frozen=True):
     activate: tuple[ActivateInstruction, ...] = ()
     terminate: tuple[TerminateInstruction, ...] = ()
     move: tuple[MoveInstruction, ...] = ()
-    attempt: int = 0
     skip_absent: bool = False
     is_undo: bool = False
     restore: tuple[Restoring, ...] = ()

@@ -6,9 +6,9 @@ from typing import Any
 
 import msgspec
 
+from vivero.core.records.base import Command
 from vivero.core.records.effects import Effects, ReplyLater, Send
-from vivero.core.records.migrations import MigrateInstance
-from vivero.core.records.modifications import ModifyInstance
+from vivero.core.records.migrations import RENAME_PAGE
 from vivero.core.state.instance_tree import ACTIVATED, MISSING, Element, InstanceTree
 from vivero.core.view import View
 
@@ -22,14 +22,21 @@ MAX_ATTEMPTS = 100
 """A command about a whole instance waits behind at most this many quanta of deferred work."""
 
 
-def put_off(command: MigrateInstance | ModifyInstance) -> Effects:
+def put_off(command: Command) -> Effects:
     """Handle the command again behind the next quantum of deferred work, and answer its request then."""
     again = msgspec.structs.replace(command, attempt=command.attempt + 1)
     return (Send(again, later=True, again=True), ReplyLater())
 
 
+def renaming(tree: InstanceTree) -> tuple[int, str, Any] | None:
+    """The item that goes on with a migration in pages. Until there is none, nothing else happens in the tree."""
+    return next((item for item in tree.work if item[1] == RENAME_PAGE), None)
+
+
 def next_work(tree: InstanceTree) -> tuple[tuple[int, str, Any], ...]:
     """The items that the next quantum takes up."""
+    if (page := renaming(tree)) is not None:
+        return (page,)
     items = tree.work if len(tree.work) <= ITEMS_RESUMED else tree.work[-TERMINATIONS_RESUMED_OF_MANY:]
     if len(items) > ITEMS_RESUMED and not all(stage == "terminate" for _, stage, _ in items):
         items = items[-ITEMS_RESUMED_OF_MANY:]

@@ -31,6 +31,29 @@ class Migration(Row, msgspec.Struct):  # the second base tells the linter that d
     timers: list[Timer] = []
     subscriptions: list[Subscription] = []
     incidents: list[Incident] = []
+    last: bool = True
+    """Whether no page of the instance follows."""
 
     def place(self) -> Element:
         return self.instance
+
+
+def precedes_pages(element: Element, instance: Instance) -> bool:
+    """Whether the event of a migration in pages renames the element itself: the process, and what has completed
+    activities, which are in memory then."""
+    return element is instance or bool(element.registered)
+
+
+def left_for_pages(instance: Instance, after: int) -> list[Element]:
+    """The elements of the instance with keys above `after` that pages rename."""
+    found: list[Element] = []
+    pending: list[Element] = [instance]
+    while pending:
+        for child in pending.pop().children.values():
+            if type(child) is Instance:
+                continue
+            if child.children:
+                pending.append(child)
+            if child.key > after and not child.registered:
+                found.append(child)
+    return found

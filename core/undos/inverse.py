@@ -26,7 +26,7 @@ from vivero.core.records.instances import (
 )
 from vivero.core.records.jobs import JobCanceled, JobCreated, JobErrorThrown, JobFailed
 from vivero.core.records.messages import SubscriptionClosed, SubscriptionOpened
-from vivero.core.records.migrations import InstanceMigrated, MigrateInstance
+from vivero.core.records.migrations import RENAME_PAGE, ElementsRenamed, InstanceMigrated, MigrateInstance
 from vivero.core.records.modifications import (
     ElementRestored,
     InstanceModified,
@@ -137,7 +137,7 @@ def _of_migration(events: Sequence[Event], key: int, around: Surroundings) -> Un
     for event in others:
         if isinstance(event, InstanceMigrated):
             raise NotExact("it has migrated called process instances, too")
-        if type(event) not in (SubscriptionOpened, TimerScheduled):
+        if type(event) not in (SubscriptionOpened, TimerScheduled) and not _is_of_page(event):
             raise NotExact(_more(event))
     if first.former is None:
         raise NotExact("an older version of Vivero has done it, which did not record the former definition")
@@ -147,6 +147,13 @@ def _of_migration(events: Sequence[Event], key: int, around: Surroundings) -> Un
         raise NotExact("it has mapped several elements to the same one")
     mappings = tuple((after, before) for after, before in back.items() if before != former_id)
     return Undo(MigrateInstance(key, former_key, mappings), around.jobs)
+
+
+def _is_of_page(event: Event) -> bool:
+    """Whether the event belongs to the pages of the migration."""
+    if isinstance(event, WorkDeferred | WorkResumed):
+        return all(stage == RENAME_PAGE for _, stage, _ in event.items)
+    return isinstance(event, ElementsRenamed)
 
 
 # ---- modification

@@ -39,7 +39,8 @@ def documents_of(migrations: Iterable[Migration]) -> Iterator[tuple[str, list[Do
 
 
 def _instances(row: Migration) -> list[Instance]:
-    return [row.instance]
+    """The process; a page of its elements is without it."""
+    return [row.instance] if row.instance in row.elements[:1] else []
 
 
 def _inside(row: Migration) -> list[Element]:

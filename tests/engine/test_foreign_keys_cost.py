@@ -4,6 +4,7 @@ Otherwise the time of the answer would tell that the key exists. It holds for ro
 """
 
 from collections import Counter
+from typing import Any
 
 import pytest
 
@@ -15,7 +16,7 @@ from tests.sent_statements import record_statements
 from vivero.core.commands.conditional_change import conditional
 from vivero.core.partitions.keys import partition_of
 from vivero.core.records.ad_hoc import ActivateAdHocElements, ElementToActivate
-from vivero.core.records.base import Sender
+from vivero.core.records.base import Command, Sender
 from vivero.core.records.business_ids import AssignBusinessId
 from vivero.core.records.catalogue import DeleteResource, Deploy
 from vivero.core.records.codec import INTENTS
@@ -45,7 +46,7 @@ SENDERS = ("b", "b,c", "")
 UNKNOWN = 1_000_000
 """The distance of an unknown key from one that exists."""
 
-BY_KEY = {
+BY_KEY: dict[type[Command], tuple[str, Any]] = {
     CancelInstance: ("instance", CancelInstance),
     SuspendInstance: ("instance", lambda key: SuspendInstance(key)),
     ResumeInstance: ("instance", lambda key: ResumeInstance(key)),

@@ -43,14 +43,14 @@ class Changing:
         logged = engine.memory.log[-1]
         if not isinstance(logged.command, type(self.sent)):
             return
-        attempt = getattr(logged.command, "attempt", None)
+        attempt = logged.command.attempt
         handled = logged.handled[0]
         if handled.rejection is not None:
             assert handled.events == [], "a refused change changes nothing"
             self.counts[reason_of(handled.rejection)] += 1
         elif any(isinstance(event, self.events) for event in handled.events):
             self.counts["accepted later" if attempt else "accepted"] += 1
-        elif attempt is None:
+        elif handled.answered:
             self.counts["no change"] += 1
         else:
             self.counts["put off"] += 1

@@ -15,8 +15,8 @@ from vivero.core.execution.step import StepLimits
 
 LIMITS = {
     "whole": StepLimits(),
-    "items": StepLimits(quantum_items=1),
-    "quanta": StepLimits(quantum_items=3),
+    "items": StepLimits(quantum_items=1, migration_page=1),
+    "quanta": StepLimits(quantum_items=3, migration_page=2),
     "paged": StepLimits(paged_from=0),
 }
 COUNT = 25

@@ -37,7 +37,7 @@ OF_TREES = {
         "UserTaskChanged",
         "UserTaskEnded",
     ),
-    *("UserTaskChanging", "UserTaskDenied", "JobDenied", "InstanceMigrated", "BusinessIdAssigned"),
+    *("UserTaskChanging", "UserTaskDenied", "JobDenied", "InstanceMigrated", "ElementsRenamed", "BusinessIdAssigned"),
     *("InstanceSuspended", "InstanceResumed", "WorkSuspended"),
 }
 """Events with texts that change an instance tree: the row of the log has its root, and is emptied whole."""

@@ -133,7 +133,7 @@ class RecordingObserver:
     """Hears what a consumer tells; `reached(position)` waits for a watermark."""
 
     def __init__(self) -> None:
-        self.watermark = 0
+        self.watermark = self.commits = 0
         self.outcomes = {}
         self.received = []
         self.ended = []
@@ -146,6 +146,7 @@ class RecordingObserver:
     def committed(self, partition, watermark, outcomes, ended):
         assert watermark >= self.watermark, "positions never fall"
         self.watermark = watermark
+        self.commits += 1
         self.received += [outcome.position for outcome in outcomes]
         self.outcomes |= {outcome.position: outcome for outcome in outcomes}
         self.ended += ended

@@ -1,6 +1,10 @@
 """Migration on PostgreSQL: the tables are as in memory, whatever is loaded, and as the events say."""
 
+from contextlib import asynccontextmanager
+from dataclasses import replace
+
 import pytest
+import trio
 
 from tests.core.compensation_models import T, done, in_line
 from tests.core.event_models import boundary, call, loop, model, on
@@ -9,15 +13,21 @@ from tests.core.models import end, start, sub, task
 from tests.core.task_listener_models import user_task
 from tests.engine.consumer.serial_runs import (
     Serial,
+    append,
+    beat,
     dump,
     event_log,
     expected_event_log,
+    make_consumer,
+    pin_clock,
     save_serially,
     work_off,
     worked_off_one_by_one,
 )
 from vivero.core.execution.step import StepLimits
 from vivero.core.records.migrations import CalledMigration, MigrateInstance
+from vivero.engine.consumer import term
+from vivero.engine.consumer.limits import step_limits
 
 HOUR = "<timerEventDefinition><timeDuration>PT1H</timeDuration></timerEventDefinition>"
 SIGNAL = '<signalEventDefinition signalRef="s"/>'
@@ -67,9 +77,9 @@ MODELS = (
 )
 
 
-def run_serially(paged_from):
+def run_serially(paged_from, **limits):
     """Instances of several kinds, migrated there, back, and on: with timers that change places."""
-    serial = Serial(StepLimits(500, paged_from=paged_from))
+    serial = Serial(StepLimits(500, paged_from=paged_from, **limits))
     started = []
     for process, source, target, mappings in MODELS:
         (first,) = serial.deploy(source)
@@ -125,6 +135,80 @@ async def test_it_comes_to_the_same_as_in_memory(migrated, connection, second, w
     assert (await connection.execute(NOTHING_BELOW_ZERO)).rows == []
     if paged_from == 500:  # otherwise the log has quanta between commands, too
         assert await event_log(connection) == expected_event_log(serial)
+
+
+@pytest.fixture
+def a_page_is_one_element(monkeypatch):
+    def limits(settings, rules):
+        return replace(step_limits(settings, rules), migration_page=1)
+
+    monkeypatch.setattr(term, "step_limits", limits)
+
+
+@pytest.mark.parametrize("paged_from", [2, 500])
+async def test_pages_come_to_the_same_as_in_memory(migrated, connection, second, a_page_is_one_element, paged_from):
+    """Everything is evicted after each page."""
+    serial = run_serially(paged_from, migration_page=1)
+    await pin_clock(connection)
+    async with a_program(migrated, serial, paged_from=paged_from) as observer:
+        for command in serial.commands:
+            await answered(observer, await append(connection, [command]))
+    await save_serially(second, serial)
+    assert await tables(connection) == await tables(second)
+    assert (await connection.execute(NOTHING_BELOW_ZERO)).rows == []
+
+
+LEFT = """SELECT (SELECT count(*) FROM process_instances WHERE work IS NOT NULL)
+    + (SELECT count(*) FROM command_log
+       WHERE intent = 'PROCESS_INSTANCE:MIGRATE' AND position > (SELECT max(position) FROM event_log))"""
+
+
+async def test_a_migration_goes_on_after_the_program_was_killed_at_each_border(
+    migrated, connection, second, a_page_is_one_element
+):
+    """Nothing new begins meanwhile, so that keys do not tell the lives apart."""
+    serial = Serial(StepLimits(500, migration_page=1))
+    moves = []
+    for process, source, target, mappings in MODELS:
+        serial.deploy(source)
+        key = serial.start(process, items=[1, 2, 3])
+        (definition,) = serial.deploy(target)
+        moves.append(MigrateInstance(key, definition, mappings))
+    serial.complete("b")
+    begun = len(serial.commands)
+    for move in moves:
+        serial.accepted(move)
+    await pin_clock(connection)
+    async with a_program(migrated, serial) as observer:
+        for command in serial.commands[:begun]:
+            await answered(observer, await append(connection, [command]))
+    await append(connection, serial.commands[begun:])
+    lives = 0
+    while (await connection.execute(LEFT)).rows[0][0]:
+        lives += 1
+        async with a_program(migrated, serial) as observer:
+            await observer.until(lambda told=observer: told.commits)
+    assert lives > len(moves), "each migration has several pages"
+    await save_serially(second, serial)
+    assert await tables(connection) == await tables(second)
+    assert (await connection.execute(NOTHING_BELOW_ZERO)).rows == []
+
+
+@asynccontextmanager
+async def a_program(dsn, serial, **settings):
+    """The observer of a program without a cache, which handles each command in a transaction of its own. At the end it
+    is killed."""
+    settings = {"cache_bytes": 0, "batch_commands": 1, **settings}
+    consumer, observer = make_consumer(dsn, serial.resources, **settings)
+    async with trio.open_nursery() as nursery:
+        nursery.start_soon(consumer.run, beat())
+        yield observer
+        nursery.cancel_scope.cancel()
+
+
+async def answered(observer, position):
+    """Wait for the answer to the request at this position, which a later command may give."""
+    await observer.until(lambda: position in observer.outcomes)
 
 
 @pytest.mark.parametrize(("events", "parted"), [(["x", "y"], True), (["x"], False)])

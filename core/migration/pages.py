@@ -1,0 +1,47 @@
+"""The pages of a large migration: the instance has its new definition, and its elements follow (docs/adr/0090)."""
+
+from __future__ import annotations
+
+import heapq
+from typing import Any
+
+import msgspec
+
+from vivero.core.needs import Need, NeedKind, NotLoaded
+from vivero.core.records.effects import Effects, Reply
+from vivero.core.records.instances import WorkDeferred
+from vivero.core.records.migrations import RENAME_PAGE, ElementsRenamed, Renaming
+from vivero.core.shared.deferred_work import renaming
+from vivero.core.shared.whole_trees import lacks_children, paged_bodies
+from vivero.core.state.instance_tree import Instance
+from vivero.core.state.migrations import left_for_pages
+from vivero.core.view import View
+
+
+def begin(instance: Instance, rest: Renaming) -> WorkDeferred:
+    """The pages follow. The item holds the whole tree until the last one."""
+    return WorkDeferred(instance.tree.key, ((instance.key, RENAME_PAGE, msgspec.to_builtins(rest)),))
+
+
+def rename_page(instance: Instance, argument: Any, view: View) -> Effects:
+    """Rename the next page, and answer the request with the last one of all instances that the command migrates.
+
+    Raises:
+        NotLoaded: the elements are not all in memory. The tree has paged loops.
+    """
+    if any(lacks_children(body) for body in paged_bodies(instance, view.state)):
+        raise NotLoaded(Need(NeedKind.WHOLE, instance.key))
+    rest = msgspec.convert(argument, Renaming)
+    last = _last_of_page(instance, rest.after, view.tree_rules.migration_page)
+    named = rest.ids, rest.labels, rest.interrupting
+    yield ElementsRenamed(instance.key, rest.former, rest.after, last, *named, rest.first_key)
+    if last is not None:
+        yield begin(instance, msgspec.structs.replace(rest, after=last))
+    elif renaming(instance.tree) is None:
+        yield Reply(to=rest.request)
+
+
+def _last_of_page(instance: Instance, after: int, size: int) -> int | None:
+    """The key of the last element of the page; None if no element comes behind it."""
+    keys = heapq.nsmallest(size + 1, [element.key for element in left_for_pages(instance, after)])
+    return keys[size - 1] if len(keys) > size else None

@@ -1,0 +1,231 @@
+"""Migration in pages: whatever comes between two of them waits, and comes to the same as after the migration."""
+
+from collections import deque
+from dataclasses import replace
+
+import pytest
+
+from tests.core.commands.test_migration import ALL, BACK, EVERYTHING, THERE, everything, line, timer
+from tests.core.commands.test_suspension import drain, step
+from tests.core.engine import raw, rebuilt, snapshot
+from tests.core.event_models import LIMITS, boundary, call, loop, model
+from tests.core.events.test_timers import HOUR
+from tests.core.migration_models import Migrating, pairs
+from tests.core.models import end, start, sub, task
+from vivero.core.commands import migration_hold
+from vivero.core.commands.conditional_change import conditional
+from vivero.core.dry_runs.trial import Trial
+from vivero.core.execution import worklist
+from vivero.core.execution.outcomes import CommandRecord
+from vivero.core.execution.step import StepLimits
+from vivero.core.records.business_ids import AssignBusinessId
+from vivero.core.records.effects import RejectionCode
+from vivero.core.records.instances import CancelInstance, ContinueWork, ResolveIncident, SetVariables
+from vivero.core.records.jobs import CompleteJob, FailJob
+from vivero.core.records.messages import PublishMessage
+from vivero.core.records.migrations import ElementsRenamed, InstanceMigrated, MigrateInstance
+from vivero.core.records.modifications import ModifyInstance, TerminateInstruction
+from vivero.core.records.signals import BroadcastSignal
+from vivero.core.records.suspensions import SuspendInstance
+from vivero.core.records.timers import FireTimer, TriggerTimer
+from vivero.core.shared.deferred_work import renaming
+
+IN_PAGES = replace(LIMITS["whole"], migration_page=1)
+BY_ITEMS = replace(LIMITS["quanta"], migration_page=1)
+LATER_MS = 2 * HOUR
+PAGES = 7
+"""The elements of `everything` besides the process."""
+REFUSED = RejectionCode.INVALID_STATE
+
+
+def begun(engine, borders):
+    """Begin a migration, and go so many borders far. The commands that are on their way."""
+    on_the_way = deque([(MigrateInstance(engine.key, engine.target, pairs(THERE)), "<default>", None)])
+    for _ in range(borders):
+        step(engine, on_the_way)
+    return on_the_way
+
+
+def job_of(engine, id):
+    return next(job.key for job in engine.state.jobs.values() if job.element.element in (id, f"{id}9"))
+
+
+def timer_of(engine):
+    return next(iter(engine.state.timers.values()))
+
+
+COMMANDS = {
+    "a job is completed": lambda engine: CompleteJob(job_of(engine, "a"), raw({"done": True})),
+    "a job fails": lambda engine: FailJob(job_of(engine, "a"), 0),
+    "a timer is due": lambda engine: TriggerTimer(timer_of(engine).key, timer_of(engine).due_at),
+    "a timer is fired": lambda engine: FireTimer(timer_of(engine).key),
+    "a message comes": lambda _: PublishMessage("m", "one", 0),
+    "another message comes": lambda _: PublishMessage("hello", "one", 0),
+    "a signal comes": lambda _: BroadcastSignal("alarm"),
+    "a variable is set": lambda engine: SetVariables(engine.key, raw({"k": 5})),
+    "a business id": lambda engine: AssignBusinessId(engine.key, "b-1"),
+    "a suspension": lambda engine: SuspendInstance(engine.key),
+    "a modification": lambda engine: ModifyInstance(engine.key, terminate=(TerminateInstruction(element_id="a9"),)),
+    "a migration back": lambda engine: MigrateInstance(engine.key, engine.source, pairs(BACK)),
+    "a cancellation": lambda engine: CancelInstance(engine.key),
+}
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_what_comes_between_two_pages_comes_to_the_same_as_after_the_last_one(name):
+    other = everything(BY_ITEMS)
+    drain(other, begun(other, 1))
+    other.memory.now += LATER_MS
+    other.run(COMMANDS[name](other))
+    for borders in range(1, PAGES + 2):
+        engine = everything(BY_ITEMS)
+        on_the_way = begun(engine, borders)
+        engine.memory.now += LATER_MS
+        command = COMMANDS[name](engine)
+        on_the_way.appendleft((command, "<default>", None))
+        drain(engine, on_the_way)
+        if isinstance(command, TriggerTimer) and command.key in engine.state.timers:
+            engine.run(command)  # as its timer task does: it is still due
+        assert final(engine) == final(other), f"after {borders} borders"
+        assert answers(engine) == answers(other) == [None, None]
+        rebuilt(engine)
+
+
+def final(engine):
+    found = snapshot(engine.state)
+    for row in found["catalogue"]:
+        row.pop("running", None)
+    return found
+
+
+def answers(engine):
+    """The rejections in the answers to the two last requests."""
+    given = [one for logged in engine.memory.log for one in logged.handled if one.answered]
+    return [one.rejection for one in given][-2:]
+
+
+@pytest.mark.parametrize("borders", range(1, PAGES + 1))
+def test_nothing_is_renamed_beyond_the_page_and_nothing_is_answered(borders):
+    engine = everything(IN_PAGES)
+    on_the_way = begun(engine, borders)
+    renamed = [one for one in engine.state.elements.values() if one.element.endswith("9")]
+    assert len(renamed) == borders - 1
+    assert renaming(engine.state.trees[engine.key]) is not None
+    assert not engine.memory.log[-1].handled[0].answered
+    version = engine.state.trees[engine.key].revision
+    held = conditional(SetVariables(engine.key, raw({"k": 5})), engine.key, (version,))
+    on_the_way.appendleft((held, "<default>", None))
+    drain(engine, on_the_way)
+    assert engine.memory.log[-1].handled[0].rejection.code is RejectionCode.PRECONDITION_FAILED
+    assert engine.places == [(f"{id}9" if id != "p" else id, engine.target) for id in sorted("abbcepsx")]
+
+
+def test_a_small_instance_moves_in_one_step():
+    engine = everything(replace(IN_PAGES, migration_page=PAGES + 1))
+    handled = engine.go(*THERE)
+    assert [type(event) for event in handled.events] == [InstanceMigrated]
+    assert handled.answered
+
+
+def test_it_waits_for_the_batch_that_has_changed_the_tree():
+    """Rows that are not in the database yet would be counted twice."""
+    engine = everything(IN_PAGES)
+    processor = engine.memory.processor
+    processor.process(CommandRecord(10**6, "<default>", SetVariables(engine.key, raw({"k": 5}))), 0)
+    migrate = MigrateInstance(engine.key, engine.target, pairs(THERE))
+    (handled,) = processor.process(CommandRecord(10**6 + 1, "<default>", migrate), 0)
+    assert (handled.events, handled.answered) == ([], False)
+    assert [one.command.attempt for one in processor.notices.to_inbox] == [1]
+
+
+def test_a_timer_that_is_opened_under_the_former_id_of_another_moves_all_in_one_step():
+    source = line(sub("s", start("i"), task("a"), "i > a", boundary("x", "a", timer(), False)))
+    swapped = source.replace(b'"x"', b'"y"').replace(
+        b"</subProcess>", boundary("x", "a", timer("PT2H"), False).encode() + b"</subProcess>"
+    )
+    engine = Migrating(source, swapped, IN_PAGES)
+    handled = engine.go("s", "a", "x:y")
+    assert not handled.events[0].paged
+    assert sorted(one.target for one in engine.state.timers.values()) == ["x", "y"]
+
+
+def test_what_opens_waits_behind_the_last_page():
+    """A condition that holds already occurs when all elements are renamed."""
+    condition = "<conditionalEventDefinition><condition>=k = 1</condition></conditionalEventDefinition>"
+    inner = (start("i"), task("a"), "i > a")
+    source = line(sub("s", *inner))
+    target = line(sub("s", *inner, boundary("now", "a", condition), task("then"), "now > then"))
+    whole, paged = (Migrating(source, target, limits, k=1) for limits in (LIMITS["whole"], IN_PAGES))
+    for engine in (whole, paged):
+        engine.go("s", "a")
+        assert engine.jobs == ["then"]
+    assert final(whole) == final(paged)
+    kinds = [type(event) for logged in paged.memory.log for one in logged.handled for event in one.events]
+    assert ElementsRenamed in kinds
+
+
+def test_instances_that_are_called_move_in_pages_of_their_own_and_the_last_page_answers():
+    def files(suffix):
+        child = model(start(), loop(task(f"t{suffix}"), "=[1, 2, 3]"), f"start > t{suffix}", id="child")
+        return child, model(start(), call(f"c{suffix}", "child"), end(), f"start > c{suffix} > end")
+
+    (child, caller), (other_child, other) = files(""), files("9")
+    engine = Migrating(caller, other, replace(IN_PAGES, migration_page=2), beside=(child,))
+    source = engine.element("child").instance.definition_key
+    (to,) = engine.deploy(other_child)
+    handled = engine.go("c:c9", called=[(source, to, ["t:t9"])])
+    assert [event.paged for event in handled.events if isinstance(event, InstanceMigrated)] == [False, True]
+    assert not handled.answered
+    assert [one.answered for logged in engine.memory.log[-2:] for one in logged.handled][-1]
+    assert engine.places == sorted([("c9", engine.target), ("p", engine.target), ("child", to), *[("t9", to)] * 4])
+
+
+def test_a_dry_run_shows_all_pages():
+    engine = everything(IN_PAGES)
+    trial = Trial(engine.memory.processor, 0)
+    trial.run(MigrateInstance(engine.key, engine.target, pairs(THERE)), "<default>")
+    assert sum(isinstance(event, ElementsRenamed) for event in trial.events) == PAGES
+    assert not trial.is_put_off
+
+
+def test_a_dry_run_between_two_pages_says_that_the_tree_is_busy():
+    engine = everything(IN_PAGES)
+    begun(engine, 2)
+    trial = Trial(engine.memory.processor, 0)
+    trial.run(SuspendInstance(engine.key), "<default>")
+    assert trial.is_put_off
+
+
+def test_a_page_that_fails_holds_nobody_for_ever(monkeypatch):
+    """It would be a bug. An incident keeps the rest, and nobody migrates the instance again until it is resolved."""
+    engine = everything(IN_PAGES)
+    on_the_way = begun(engine, 2)
+
+    def fails(*_):
+        raise ZeroDivisionError
+
+    with monkeypatch.context() as patch:
+        patch.setattr(worklist, "rename_page", fails)
+        drain(engine, on_the_way)
+    tree = engine.state.trees[engine.key]
+    assert renaming(tree) is not None
+    assert not migration_hold.is_held(tree)
+    assert engine.run(SetVariables(engine.key, raw({"k": 7}))).answered
+    (incident,) = engine.state.incidents
+    assert engine.run(MigrateInstance(engine.key, engine.source, pairs(BACK))).rejection.code is REFUSED
+    engine.run(ResolveIncident(incident, 1))
+    drain(engine, deque([(ContinueWork(engine.key), "<default>", None)]))
+    assert renaming(tree) is None
+    assert engine.places == [(f"{id}9" if id != "p" else id, engine.target) for id in sorted("abbcepsx")]
+
+
+def test_a_loop_that_is_loaded_in_pages():
+    target = EVERYTHING
+    for id in ALL:
+        target = target.replace(f'"{id}"'.encode(), f'"{id}9"'.encode())
+    limits = StepLimits(quantum_items=1, paged_from=0, migration_page=1)
+    engine = Migrating(EVERYTHING, target, limits, items=[1, 2, 3], k="one")
+    engine.go(*THERE)
+    assert {element.instance.definition_key for element in engine.state.elements.values()} == {engine.target}
+    assert all(one.element.endswith("9") for one in engine.state.elements.values() if one.element != "p")
+    rebuilt(engine)
