@@ -11,6 +11,7 @@ from vivero.api.http.request import Request
 from vivero.api.http.response import Response, json_response
 from vivero.api.search.search_requests import answer
 from vivero.api.services import DefinitionStore, Services
+from vivero.core.bpmn.event_nodes import event_node
 from vivero.core.bpmn.model import ConditionalEvent, Process, parts_of
 from vivero.engine.definitions.cache import UnreadableResource
 from vivero.storage.search.wait_states import WAIT_STATES
@@ -47,7 +48,5 @@ async def _condition(definitions: DefinitionStore, item: dict[str, Any]) -> dict
 def _event(process: Process, element: str) -> ConditionalEvent | None:
     """The conditional event of a node, or of the start event of an event sub-process."""
     node = process.nodes.get(element)
-    if node is not None and node.host is None and node.start is not None:
-        node = process.nodes[node.start]
-    events = () if node is None else parts_of(node.event)
+    events = () if node is None else parts_of(event_node(node, process).event)
     return next((event for event in events if isinstance(event, ConditionalEvent)), None)

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from vivero.core.bpmn.model import ErrorEvent, EscalationEvent, Node
-from vivero.core.shared.catchers import boundaries_of, event_node, event_sub_processes_of
+from vivero.core.shared.catchers import boundaries_of, event_node_at, event_sub_processes_of
 from vivero.core.shared.occurrences import Catcher
 from vivero.core.state.instance_tree import TERMINATING, Element
 from vivero.core.view import View
@@ -35,7 +35,7 @@ def caught_codes(kind: Coded, thrower: Element, view: View, *, from_itself: bool
     """The codes that are caught in the scopes around `thrower`."""
     for host, nodes in _hosts_around(thrower, view, from_itself):
         for node in nodes:
-            event = event_node(node, host, view).event
+            event = event_node_at(node, host, view).event
             if isinstance(event, kind) and event.code is not None:
                 yield str(view.expressions.evaluate(event.code, host))
 
@@ -58,7 +58,7 @@ def _hosts_around(thrower: Element, view: View, from_itself: bool) -> Iterator[t
 def _best_match(kind: Coded, code: str, host: Element, nodes: Iterator[Node], view: View) -> Catcher | None:
     catch_all = None
     for node in nodes:
-        event = event_node(node, host, view).event
+        event = event_node_at(node, host, view).event
         if not isinstance(event, kind):
             continue
         if event.code is None:

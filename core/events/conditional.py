@@ -18,7 +18,7 @@ from vivero.core.events.start_subscriptions import open_start as open_start
 from vivero.core.records.catalogue import StartMetadata
 from vivero.core.records.effects import Check, Effects, Fail
 from vivero.core.records.messages import SubscriptionOpened, SubscriptionTriggered
-from vivero.core.shared.catchers import event_node
+from vivero.core.shared.catchers import event_node_at
 from vivero.core.shared.occurrences import can_happen, happens
 from vivero.core.shared.variables import owner_of
 from vivero.core.state.instance_tree import ACTIVATED, Subscription
@@ -61,7 +61,7 @@ def _is_affected(subscription: Subscription, change: VariableChange, view: View)
     if scope.key not in element.path or owner_of(name, element) is not scope:
         return False
     target = view.model(element.instance.definition_key).nodes[subscription.target]
-    events = parts_of(event_node(target, element, view).event)
+    events = parts_of(event_node_at(target, element, view).event)
     event = next(part for part in events if isinstance(part, ConditionalEvent))
     return name in event.variables and ("create" if is_new else "update") in event.changes
 

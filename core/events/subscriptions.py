@@ -12,7 +12,7 @@ from vivero.core.bpmn.model import Node, Process, parts_of
 from vivero.core.events.behaviour import VariableChange, Wait
 from vivero.core.events.table import AFFECTED, EVENT_BEHAVIOURS
 from vivero.core.records.effects import Check, Effects
-from vivero.core.shared.catchers import boundaries_of, event_node, event_sub_processes_of
+from vivero.core.shared.catchers import boundaries_of, event_node_at, event_sub_processes_of
 from vivero.core.shared.occurrences import can_happen
 from vivero.core.state.instance_tree import Element, Subscription
 from vivero.core.view import View
@@ -63,7 +63,7 @@ def check(subscription: Subscription, view: View) -> Effects:
     """Let the event definition decide whether the awaited event has occurred."""
     element = subscription.element
     nodes = view.model(element.instance.definition_key).nodes
-    for definition in parts_of(event_node(nodes[subscription.target], element, view).event):
+    for definition in parts_of(event_node_at(nodes[subscription.target], element, view).event):
         checks = EVENT_BEHAVIOURS[type(definition)].check
         if checks is not None:
             yield from checks(subscription, definition, view)
@@ -71,7 +71,7 @@ def check(subscription: Subscription, view: View) -> Effects:
 
 def subscribe_to(element: Element, target: Node, type_: str, view: View) -> Effects:
     """Let the element wait for the event of one node. `type_`: BOUNDARY, EVENT_SUB_PROCESS or INTERMEDIATE."""
-    node = event_node(target, element, view)
+    node = event_node_at(target, element, view)
     subscribe = None if node.event is None else EVENT_BEHAVIOURS[type(node.event)].subscribe
     if subscribe is not None:
         wait = Wait(element, target, type_, type_ == "INTERMEDIATE" or node.interrupting)

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 
 import msgspec
 
+from vivero.core.bpmn.event_nodes import event_node
 from vivero.core.bpmn.model import Node, Process
 from vivero.core.elements import user_task
 from vivero.core.elements.multi_instance import prevents_paging
@@ -127,7 +128,8 @@ class _Catching:
             target = self.plan.ids.get(id)
             if target is None:
                 continue
-            one, other = event_of(id, self.plan.source), event_of(target, self.plan.target)
+            source, goal = self.plan.source, self.plan.target
+            one, other = event_node(source.nodes[id], source), event_node(goal.nodes[target], goal)
             if now.get(target) != type_:
                 self._refuse_detached(id, target)
             elif signature(one) != signature(other):
@@ -152,7 +154,7 @@ class _Catching:
         """The name, key and due date stay. Whether the event interrupts follows the target."""
         target, interrupting = kept.get(wait.target), True
         if target is not None and wait.type != INTERMEDIATE:
-            node = event_of(target, self.plan.target)
+            node = event_node(self.plan.target.nodes[target], self.plan.target)
             interrupting = node.interrupting or node.awaits_all
             self.found.interrupting[target] = interrupting
         if not isinstance(wait, Subscription) or wait.correlation_key is None:
@@ -194,12 +196,6 @@ def caught(element: Element, node: Node, process: Process) -> Iterator[tuple[str
         yield from ((id, EVENT_SUB_PROCESS) for id in node.event_sub_processes)
     if node.type == "EVENT_BASED_GATEWAY":
         yield from ((process.flows[flow].target, INTERMEDIATE) for flow in node.outgoing)
-
-
-def event_of(id: str, process: Process) -> Node:
-    """The node with the event definition: the start event of an event sub-process."""
-    node = process.nodes[id]
-    return node if node.type != "EVENT_SUB_PROCESS" or node.start is None else process.nodes[node.start]
 
 
 def _is_open(element: Element, type_: str) -> bool:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from vivero.core.bpmn.event_nodes import event_node
 from vivero.core.bpmn.model import Node
 from vivero.core.state.instance_tree import Element
 from vivero.core.view import View
@@ -26,8 +27,6 @@ def event_sub_processes_of(scope: Element, view: View) -> Iterator[Node]:
             yield nodes[sub_process]
 
 
-def event_node(node: Node, element: Element, view: View) -> Node:
-    """The node with the event definition: `node` itself, or the start event of an event sub-process."""
-    if node.host is not None or node.start is None:
-        return node
-    return view.model(element.instance.definition_key).nodes[node.start]
+def event_node_at(node: Node, element: Element, view: View) -> Node:
+    """The node with the event definition of a place in the model of `element`."""
+    return event_node(node, view.model(element.instance.definition_key))

@@ -14,7 +14,7 @@ from vivero.core.records.instances import (
     ScopeInterrupted,
 )
 from vivero.core.shared import waits
-from vivero.core.shared.catchers import event_node, event_sub_processes_of
+from vivero.core.shared.catchers import event_node_at, event_sub_processes_of
 from vivero.core.shared.flows import enter
 from vivero.core.shared.jobs import cancel_jobs
 from vivero.core.state.instance_tree import ACTIVATED, COMPLETING, Element, Subscription, Timer
@@ -33,7 +33,7 @@ class Catcher(NamedTuple):
 
 
 def is_interrupting(catcher: Catcher, view: View) -> bool:
-    return event_node(catcher.node, catcher.host, view).interrupting
+    return event_node_at(catcher.node, catcher.host, view).interrupting
 
 
 def catch(catcher: Catcher, variables: dict[str, str], view: View, fired: int | None = None) -> Effects:
@@ -62,7 +62,7 @@ def interrupt(scope: Element, then: tuple[Any, ...], view: View, fired: int | No
 
 def goes_on(element: Element, target: str, view: View) -> bool:
     """Whether the waits for `target`, a boundary event or event sub-process of `element`, go on after it occurs."""
-    node = event_node(view.model(element.instance.definition_key).nodes[target], element, view)
+    node = event_node_at(view.model(element.instance.definition_key).nodes[target], element, view)
     return not node.interrupting and not node.awaits_all
 
 
@@ -72,7 +72,7 @@ def happens(
     """The event that `element` awaits at the node `target` has occurred with `variables` (JSON text), or one of its
     definitions. `wait`: the timer, which has ended, or the triggered subscription."""
     node = view.model(element.instance.definition_key).nodes[target]
-    if event_node(node, element, view).awaits_all:
+    if event_node_at(node, element, view).awaits_all:
         return _definition_happens(element, node, variables, view, wait)
     return _happens(element, node, variables, view, wait)
 
@@ -95,7 +95,7 @@ def _definition_happens(
         yield from waits.close_one(element, wait)
         return
     yield from _happens(element, node, {**element.occurrences.get(node.id, {}), **variables}, view, wait)
-    if not event_node(node, element, view).interrupting:
+    if not event_node_at(node, element, view).interrupting:
         yield from waits.close_one(element, wait)
         yield AwaitAgain(element.key, node.id)
 
