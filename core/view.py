@@ -52,6 +52,11 @@ FindDecisions = Callable[[DecisionVersion], Decisions | None]
 """Gives the compiled decisions of the file of a decision, if they are available without waiting."""
 
 
+Resuming = tuple[int, list[int]]
+"""The process instance whose suspended waits go on page by page, and the keys of those waits, sorted."""
+NOTHING_RESUMES: Resuming = 0, []
+
+
 def no_decisions(_decision: DecisionVersion) -> Decisions | None:
     return None
 
@@ -70,6 +75,7 @@ class View:
         "now",
         "position",
         "request",
+        "resuming",
         "rules",
         "state",
         "tenant",
@@ -103,9 +109,10 @@ class View:
         self.tenant = ""
         """The command's tenant; before `enter`, the tenants that the sender of a command by key may use."""
         self.leases = NO_LEASES
+        """As of the read of the batch."""
         self.deferred: tuple[object, frozenset[tuple[int, str]]] = (), frozenset()
         """The deferred work that was looked at last, and its elements and stages (`deferred_work.is_deferred`)."""
-        """As of the read of the batch."""
+        self.resuming = NOTHING_RESUMES
 
     def enter(self, tenant: str) -> bool:
         """Continue a command by key in the tenant of the row with its key. False: the sender may not use it."""

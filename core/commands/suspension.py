@@ -27,7 +27,7 @@ from vivero.core.shared.deferred_work import ITEMS_RESUMED
 from vivero.core.shared.suspended_work import is_stopped
 from vivero.core.state.instance_tree import TERMINATING, Element, Instance
 from vivero.core.state.subtrees import descendants
-from vivero.core.view import View
+from vivero.core.view import NOTHING_RESUMES, View
 
 # ---- the commands
 
@@ -134,7 +134,7 @@ def _suspend_timer(command: TriggerTimer, element: Element, view: View) -> Effec
     timer = view.timer(command.key)
     if timer is not None and timer.state == "PENDING" and timer.due_at == command.due_at <= view.now:
         yield TimerSuspended(timer.key)
-        yield from _resume_waits_later(element.instance)
+        yield from _resume_waits_later(element.instance, view)
 
 
 def _suspend_message(command: TriggerSubscription, element: Element, view: View) -> Effects:
@@ -145,11 +145,12 @@ def _suspend_message(command: TriggerSubscription, element: Element, view: View)
     subscription = element.waits.subscriptions.get(command.key)
     if subscription is not None and not subscription.suspended:
         yield SubscriptionSuspended(command.key)
-        yield from _resume_waits_later(element.instance)
+        yield from _resume_waits_later(element.instance, view)
 
 
-def _resume_waits_later(instance: Instance) -> Effects:
+def _resume_waits_later(instance: Instance, view: View) -> Effects:
     """One item stands for all suspended waits of the instance, however many they are."""
+    view.resuming = NOTHING_RESUMES
     item = instance.key, RESUME_WAITS, 0
     if item not in instance.suspended_work:
         yield WorkSuspended(instance.key, (item,))

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import heapq
+from bisect import bisect_right
 from collections.abc import Iterator
+from itertools import islice
 from operator import attrgetter
 
 from vivero.core.records.effects import Effects, Send
@@ -78,8 +80,8 @@ def resume_waits(instance: Instance, after: int, view: View) -> Effects:
     if instance.state is TERMINATING:
         return
     last = view.suspended_page(instance.key, after) if instance.tree.in_parts else None
-    found = [wait for wait in _suspended_waits(instance) if wait.key > after and (last is None or wait.key <= last)]
-    page = heapq.nsmallest(WAITS_A_PAGE, found, key=attrgetter("key"))
+    found = _page_in_parts(instance, after, last) if instance.tree.in_parts else _page(instance, after, view)
+    page = found[:WAITS_A_PAGE]
     for wait in page:
         yield from _go_on(wait, view)
     reached = page[-1].key if len(page) < len(found) else last
@@ -87,12 +89,36 @@ def resume_waits(instance: Instance, after: int, view: View) -> Effects:
         yield WorkDeferred(instance.tree.key, ((instance.key, RESUME_WAITS, reached),))
 
 
+def _page_in_parts(instance: Instance, after: int, last: int | None) -> list[Timer | Subscription]:
+    """The suspended waits of a page that was loaded, and the next one, by key."""
+    found = [wait for wait in _suspended_waits(instance) if wait.key > after and (last is None or wait.key <= last)]
+    return heapq.nsmallest(WAITS_A_PAGE + 1, found, key=attrgetter("key"))
+
+
+def _page(instance: Instance, after: int, view: View) -> list[Timer | Subscription]:
+    """The next suspended waits of an instance that is in memory, one more than a page, by key.
+
+    The first page lists the keys of all. A walk for each page would cost the square of them.
+    """
+    if not after or view.resuming[0] != instance.key:
+        view.resuming = instance.key, sorted(wait.key for wait in _suspended_waits(instance))
+    keys, state = view.resuming[1], view.state
+    waits = (
+        state.timers.get(key) or state.subscriptions.get(key) for key in islice(keys, bisect_right(keys, after), None)
+    )
+    return list(islice((wait for wait in waits if wait is not None and _is_suspended(wait)), WAITS_A_PAGE + 1))
+
+
+def _is_suspended(wait: Timer | Subscription) -> bool:
+    return wait.state == SUSPENDED if isinstance(wait, Timer) else wait.suspended
+
+
 def _suspended_waits(instance: Instance) -> Iterator[Timer | Subscription]:
     """Those in memory."""
     for element in of_instance(instance):
         if element.waits is not NO_WAITS:
-            yield from (timer for timer in element.waits.timers.values() if timer.state == SUSPENDED)
-            yield from (one for one in element.waits.subscriptions.values() if one.suspended)
+            yield from filter(_is_suspended, element.waits.timers.values())
+            yield from filter(_is_suspended, element.waits.subscriptions.values())
 
 
 def _go_on(wait: Timer | Subscription, view: View) -> Effects:

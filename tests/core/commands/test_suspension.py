@@ -25,10 +25,12 @@ from vivero.core.records.messages import CorrelateMessage, PublishMessage
 from vivero.core.records.suspensions import RESUME_WAITS, ResumeInstance, SuspendInstance
 from vivero.core.records.timers import FireTimer, MoveTimer, TriggerTimer
 from vivero.core.records.user_tasks import AssignUserTask, ClaimUserTask, CompleteUserTask, UpdateUserTask
+from vivero.core.shared import suspended_work
 from vivero.core.shared.suspended_work import WAITS_A_PAGE
 from vivero.core.snapshots.codec import decode, encode
 from vivero.core.snapshots.writer import snapshot_of
 from vivero.core.state.instance_tree import SUSPENDED
+from vivero.core.state.subtrees import of_instance
 
 REFUSED = RejectionCode.INVALID_STATE
 WORK = model(start(), task("work"), end(), "start > work > end")
@@ -279,8 +281,10 @@ def test_a_condition_that_is_not_true_any_more_does_not_occur(engine):
 MANY = 2 * WAITS_A_PAGE + 1
 
 
-def test_many_timers_that_were_due_go_on_page_by_page(cut):
-    """One item stands for all of them: the rows say which ones they are."""
+def test_many_timers_that_were_due_go_on_page_by_page(cut, monkeypatch):
+    """One item stands for all of them: the rows say which ones they are. The tree is walked once for all pages."""
+    walks = []
+    monkeypatch.setattr(suspended_work, "of_instance", lambda one: walks.append(one) or of_instance(one))
     inner = sub("s", start("i"), catch("wait", timer("timeDuration", "PT1H")), end("e"), "i > wait > e")
     cut.deploy(model(start(), loop(inner, f"=for i in 1..{MANY} return i"), end(), "start > s > end"))
     key = cut.start()
@@ -289,6 +293,7 @@ def test_many_timers_that_were_due_go_on_page_by_page(cut):
     assert due(cut) == MANY
     assert cut.state.elements[key].suspended_work == ((key, RESUME_WAITS, 0),)
     resume(cut, key)
+    assert len(walks) == 1
     assert [one.state for one in cut.state.timers.values()] == ["PENDING"] * MANY
     assert due(cut) == MANY
     assert (cut.state_of(key), cut.state.weight) == ("COMPLETED", 0)
