@@ -62,6 +62,7 @@ def migrate(command: MigrateInstance, view: View) -> Effects:
     plans = [move.plan(view) for move in moves]
     wrong = [one for plan in plans for one in _in(plan, (*checks.violations(plan), *_violations_inside(plan, view)))]
     _refuse(RejectionCode.INVALID_STATE, wrong)
+    first_key = view.state.next_key
     found = [catching.changes(plan, view) for plan in plans]
     wrong = [one for plan, changes in zip(plans, found, strict=True) for one in _in(plan, changes.violations)]
     _refuse(RejectionCode.INVALID_STATE, wrong)
@@ -74,7 +75,7 @@ def migrate(command: MigrateInstance, view: View) -> Effects:
         migrated = _migrated(plan, changes.interrupting, paged)
         yield migrated
         if paged:
-            yield pages.begin(plan.instance, _rest(migrated, plan, view))
+            yield pages.begin(plan.instance, _rest(migrated, plan, first_key, view))
         yield from changes.effects
     if any(large):
         yield ReplyLater()
@@ -93,11 +94,11 @@ def _is_changed(tree: InstanceTree, view: View) -> bool:
     return tree in batches.changed_trees(view.state)
 
 
-def _rest(event: InstanceMigrated, plan: Plan, view: View) -> Renaming:
-    """What the pages need. The waits that the migration opens have the next keys."""
+def _rest(event: InstanceMigrated, plan: Plan, first_key: int, view: View) -> Renaming:
+    """What the pages need. The waits that the migration opens have keys from `first_key` on."""
     ids = {before: after for before, after in event.ids.items() if before != after}
     named = ids, event.labels, event.interrupting
-    return Renaming(plan.instance.definition_key, *named, view.state.next_key, view.request)
+    return Renaming(plan.instance.definition_key, *named, first_key, view.request)
 
 
 # ---- the instances

@@ -4,6 +4,7 @@ from tests.mutants.mutant import Mutant, mutant
 
 TESTS = "tests/core/commands/test_migration.py"
 CALLED_TESTS = "tests/core/commands/test_migration_of_called.py"
+PAGES_TESTS = "tests/core/commands/test_migration_pages.py"
 LOADED_TESTS = "tests/engine/consumer/test_migrated_registrations.py"
 
 MIGRATIONS: tuple[Mutant, ...] = (
@@ -42,5 +43,23 @@ MIGRATIONS: tuple[Mutant, ...] = (
         f"{LOADED_TESTS}::test_one_load_brings_all",
         "storage/state/compensations.py",
         ('(await reader.execute(_sql["of_instances"], ([instance], most))).rows)\n    for scope', "[])\n    for scope"),
+    ),
+    mutant(
+        "migration: commands do not wait for the last page",
+        f"{PAGES_TESTS}::test_what_comes_between_two_pages_comes_to_the_same_as_after_the_last_one",
+        "core/commands/migration_hold.py",
+        ("return bool(tree.work) and renaming(tree) is not None", "return False"),
+    ),
+    mutant(
+        "migration: a page renames the waits that the migration has opened, too",
+        f"{PAGES_TESTS}::test_a_subscription_that_is_opened_keeps_its_target",
+        "core/apply/migrations.py",
+        ("        if before is not None and subscription.key >= before:\n", "        if False:\n"),
+    ),
+    mutant(
+        "migration: what has just begun is renamed in pages before it is saved",
+        f"{PAGES_TESTS}::test_it_waits_for_the_batch_that_has_changed_the_tree",
+        "core/commands/migration.py",
+        ("if any(large) and _is_changed(instance.tree, view)", "if False"),
     ),
 )

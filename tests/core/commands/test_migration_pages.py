@@ -149,6 +149,17 @@ def test_a_timer_that_is_opened_under_the_former_id_of_another_moves_all_in_one_
     assert sorted(one.target for one in engine.state.timers.values()) == ["x", "y"]
 
 
+def test_a_subscription_that_is_opened_keeps_its_target():
+    """Its target is also the former id of an element that has another one now."""
+    signal = '<signalEventDefinition signalRef="s"/>'
+    inner = start("i"), task("a"), task("b"), "i > a", "a > b"
+    source = line(sub("s", *inner)).replace(b'"b"', b'"x"')
+    engine = Migrating(source, line(sub("s", *inner, boundary("x", "a", signal, False))), IN_PAGES)
+    handled = engine.go("s", "a", "x:b")
+    assert handled.events[0].paged
+    assert [one.target for one in engine.state.subscriptions.values()] == ["x"]
+
+
 def test_what_opens_waits_behind_the_last_page():
     """A condition that holds already occurs when all elements are renamed."""
     condition = "<conditionalEventDefinition><condition>=k = 1</condition></conditionalEventDefinition>"
