@@ -11,8 +11,8 @@ from vivero.api.http.request import Request
 from vivero.api.http.response import Response, json_response
 from vivero.api.search.search_requests import answer
 from vivero.api.services import DefinitionStore, Services
-from vivero.core.bpmn.event_nodes import event_node
 from vivero.core.bpmn.model import ConditionalEvent, Process, parts_of
+from vivero.core.shared.catchers import event_node
 from vivero.engine.definitions.cache import UnreadableResource
 from vivero.storage.search.wait_states import WAIT_STATES
 

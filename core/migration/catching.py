@@ -7,7 +7,6 @@ from dataclasses import dataclass, field
 
 import msgspec
 
-from vivero.core.bpmn.event_nodes import event_node
 from vivero.core.bpmn.model import Node, Process
 from vivero.core.elements import user_task
 from vivero.core.elements.multi_instance import prevents_paging
@@ -20,6 +19,7 @@ from vivero.core.records.messages import OpenSubscription, SubscriptionOpened
 from vivero.core.records.migrations import MoveSubscription
 from vivero.core.records.timers import TimerCanceled
 from vivero.core.shared import waits
+from vivero.core.shared.catchers import event_node
 from vivero.core.shared.jobs import cancel_jobs
 from vivero.core.state.instance_tree import ACTIVATED, COMPLETING, Element, Subscription, Timer
 from vivero.core.view import View

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from vivero.core.bpmn.event_nodes import event_node
-from vivero.core.bpmn.model import Node
+from vivero.core.bpmn.model import Node, Process
 from vivero.core.state.instance_tree import Element
 from vivero.core.view import View
 
@@ -30,3 +29,10 @@ def event_sub_processes_of(scope: Element, view: View) -> Iterator[Node]:
 def event_node_at(node: Node, element: Element, view: View) -> Node:
     """The node with the event definition of a place in the model of `element`."""
     return event_node(node, view.model(element.instance.definition_key))
+
+
+def event_node(node: Node, process: Process) -> Node:
+    """The node with the event definition: `node` itself, or the start event of an event sub-process."""
+    if node.type != "EVENT_SUB_PROCESS" or node.start is None:
+        return node
+    return process.nodes[node.start]

@@ -284,7 +284,12 @@ MANY = 2 * WAITS_A_PAGE + 1
 def test_many_timers_that_were_due_go_on_page_by_page(cut, monkeypatch):
     """One item stands for all of them: the rows say which ones they are. The tree is walked once for all pages."""
     walks = []
-    monkeypatch.setattr(suspended_work, "of_instance", lambda one: walks.append(one) or of_instance(one))
+
+    def walk(instance):
+        walks.append(instance)
+        return of_instance(instance)
+
+    monkeypatch.setattr(suspended_work, "of_instance", walk)
     inner = sub("s", start("i"), catch("wait", timer("timeDuration", "PT1H")), end("e"), "i > wait > e")
     cut.deploy(model(start(), loop(inner, f"=for i in 1..{MANY} return i"), end(), "start > s > end"))
     key = cut.start()
