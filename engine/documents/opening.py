@@ -13,7 +13,8 @@ from vivero.storage.documents import contents
 
 
 def open_stores(settings: DocumentSettings, connections: Connections) -> DocumentStores:
-    """All stores. Asks nobody."""
+    """All stores. Asks nobody. Raises ValueError: the settings do not fit together."""
+    settings.check_stores()
     objects: dict[str, ObjectStore] = {}
     if settings.directory is not None:
         objects[DIRECTORY] = DirectoryObjects(settings.directory, partial(_known, DIRECTORY, connections))

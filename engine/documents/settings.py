@@ -55,9 +55,9 @@ class DocumentSettings:
             retention_ms(self.ttl)
         except ValueError as error:
             raise ValueError(f"ttl: {error}") from error
-        self._check_stores()
 
-    def _check_stores(self) -> None:
+    def check_stores(self) -> None:
+        """Raise ValueError unless the settings of the stores fit together, when all sources of settings are read."""
         needs = {POSTGRES: True, DIRECTORY: self.directory is not None, S3: self.bucket is not None}
         if self.store not in needs:
             raise ValueError(f"store must be one of {', '.join(needs)}")
@@ -70,8 +70,6 @@ class DocumentSettings:
             if bucket_and_prefix(self.bucket) is None:
                 raise ValueError(f"bucket must be s3://bucket or s3://bucket/prefix, not '{self.bucket}'")
             check_access("s3", self.s3_endpoint, self.s3_access_key, self.s3_secret)
-        elif (self.s3_endpoint, self.s3_region, self.s3_access_key, self.s3_secret) != (None,) * 4:
-            raise ValueError("s3_endpoint, s3_region, s3_access_key and s3_secret need a bucket")
 
     @property
     def ttl_ms(self) -> int | None:

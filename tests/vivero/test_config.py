@@ -71,6 +71,21 @@ def test_a_role_that_does_not_exist(given, complaint):
         load(environment={}, flags={"roles": given})
 
 
+SPELLED = {
+    "roles": "api,web",
+    "log_levels": "vivero.api=debug",
+    "documents.directory": "/x",
+    "documents.bucket": "s3://bkt",
+}
+
+
+def test_stores_of_documents_fit_together_when_all_sources_are_read(file):
+    path = file('[documents]\nstore = "s3"\nbucket = "s3://bkt"\ns3_access_key = "key"')
+    with pytest.raises(ConfigError, match="the settings of documents: s3_access_key and s3_secret belong together"):
+        load(path, {})
+    assert load(path, {"VIVERO_DOCUMENTS_S3_SECRET": "secret"}).documents.s3_secret == "secret"
+
+
 def test_every_setting_can_be_set_in_the_environment():
     for name in sections.names():
         section, _, item = name.rpartition(".")
@@ -78,7 +93,7 @@ def test_every_setting_can_be_set_in_the_environment():
         spelled = ("9" if name.endswith("port") else "x") if value is None else str(value)
         if name == "http.max_in_flight":
             spelled = "5"
-        spelled = {"roles": "api,web", "log_levels": "vivero.api=debug"}.get(name, spelled)
+        spelled = SPELLED.get(name, spelled)
         loaded = load(environment={"VIVERO_" + name.replace(".", "_").upper(): spelled})
         found = getattr(getattr(loaded, section) if section else loaded, item)
         assert str(found) == spelled, name

@@ -233,6 +233,10 @@ def load(file: Path | None = None, environment: Mapping[str, str] | None = None,
     config = _apply(config, given, lambda _name: "the command line")
     if config.processes > 1 and config.metrics.port is not None:
         raise ConfigError("the admin port of several processes serves GET /metrics: metrics.port must not be set")
+    try:
+        config.documents.check_stores()  # a secret often comes from another source than its key
+    except ValueError as error:
+        raise ConfigError(f"the settings of documents: {error}") from error
     return config
 
 
