@@ -66,6 +66,24 @@ SNAPSHOTS: tuple[Mutant, ...] = (
         ("            collected.untaken += one.command.untaken\n", "            pass\n"),
     ),
     mutant(
+        "an undo restores a job that a worker had got",
+        "tests/api/routes/test_undos.py::test_a_move_is_taken_back_unless_a_worker_had_the_job",
+        "api/routes/undos.py",
+        ("(had := await job_with_worker(connection, undo.never_taken)) is not None", "(had := None) is not None"),
+    ),
+    mutant(
+        "a restored timer is due at once",
+        "tests/core/undos/test_inverse.py::test_timers_keep_their_due_dates_and_incidents_their_stage",
+        "core/modifications/former.py",
+        ("timer.due_at, timer.repetitions", "timer.created_at, timer.repetitions"),
+    ),
+    mutant(
+        "a restored element forgets its scope",
+        "tests/core/undos/test_inverse.py::test_a_scope_begins_again_with_what_was_in_it",
+        "core/modifications/restoring.py",
+        ("scope=keys.get(event.scope, event.scope)", "scope=event.scope"),
+    ),
+    mutant(
         "a weak tag matches",
         "tests/api/routes/test_snapshots.py::test_entity_tags",
         "api/commands/preconditions.py",
