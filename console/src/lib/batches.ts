@@ -1,6 +1,7 @@
 // Batch operations: what a filter selects, as one request.
 import { argument, type Command } from './commands.ts';
 import { type Key, t } from './i18n.ts';
+import { go, href } from './router.ts';
 import type { Need } from './session.ts';
 import type { Batch } from './shapes.ts';
 
@@ -62,6 +63,10 @@ export const retryOfInstances = (filter: Filter): Command => ({
   path: '/v2/process-instances/incident-resolution',
   body: { filter },
 });
+
+/** Go to the page of the batch operation that an answer names. */
+export const openBatch = (answer: unknown): void =>
+  go(href(`/batches/${(answer as { batchOperationKey: string }).batchOperationKey}`));
 
 /** The items that have ended. */
 export const ended = (batch: Batch): number =>

@@ -5,6 +5,7 @@ import {
   deleteAll,
   deleteEvaluations,
   type Filter,
+  openBatch,
   resumeAll,
   retryIncidents,
   retryOfInstances,
@@ -13,7 +14,6 @@ import {
 } from '../lib/batches.ts';
 import type { Command } from '../lib/commands.ts';
 import { type Key, t } from '../lib/i18n.ts';
-import { go, href } from '../lib/router.ts';
 import { ActionDialog } from '../parts/action.tsx';
 import { Foresee } from './operations/trial.tsx';
 
@@ -44,8 +44,6 @@ const FORESEEN: readonly What[] = ['cancel', 'suspend', 'resume'];
 export function BatchDialog({ what, filter, total, onClose }: BatchDialogProps) {
   const title = allOf(what, total);
   const command = COMMANDS[what](filter);
-  const opened = (answer: unknown) =>
-    go(href(`/batches/${(answer as { batchOperationKey: string }).batchOperationKey}`));
   return (
     <ActionDialog
       title={title}
@@ -53,7 +51,7 @@ export function BatchDialog({ what, filter, total, onClose }: BatchDialogProps) 
       danger={DANGEROUS.includes(what)}
       commands={[command]}
       onClose={onClose}
-      onDone={opened}
+      onDone={openBatch}
     >
       <p>{t(NOTES[what])}</p>
       <p class="dim">{t('batch.note')}</p>

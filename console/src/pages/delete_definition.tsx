@@ -1,7 +1,7 @@
 // Delete a version of a process: nothing starts from it any more, and what runs goes on to its end. Its ended instances go with it if one asks.
 import { useSignal } from '@preact/signals';
+import { openBatch } from '../lib/batches.ts';
 import { t } from '../lib/i18n.ts';
-import { go, href } from '../lib/router.ts';
 import { DELETE_INSTANCE, DELETE_PROCESS } from '../lib/session.ts';
 import type { Definition } from '../lib/shapes.ts';
 import { lackOf } from '../parts/act.tsx';
@@ -17,7 +17,7 @@ function Delete({ definition, onClose }: { definition: Definition; onClose: () =
   const title = `${t('definition.delete')} v${definition.version}`;
   const deleted = (answer: unknown) => {
     const batch = (answer as Answer) && (answer as Exclude<Answer, ''>).batchOperation;
-    if (batch) go(href(`/batches/${batch.batchOperationKey}`));
+    if (batch) openBatch(batch);
   };
   return (
     <ActionDialog

@@ -1,7 +1,7 @@
 // The preview of a migration, and the act: for one instance, or for all that a filter selects as a batch operation.
 import type { Signal } from '@preact/signals';
 import { type ElementProblem, search } from '../../lib/api.ts';
-import { BATCH_OF } from '../../lib/batches.ts';
+import { BATCH_OF, openBatch } from '../../lib/batches.ts';
 import { t, total } from '../../lib/i18n.ts';
 import { dryRunInto, tagOf } from '../../lib/operations/dry_run.ts';
 import { migrateAll, migrationOf, type Plan } from '../../lib/operations/migration.ts';
@@ -83,13 +83,7 @@ function All({ from, to, subject, plan, ready }: RunProps) {
     <Foresee command={command} disabled={!ready}>
       <Opening need={BATCH_OF('MIGRATE_PROCESS_INSTANCE')} class="primary" disabled={!ready} text={title}>
         {(close) => (
-          <ActionDialog
-            title={title}
-            button={title}
-            commands={[command]}
-            onClose={close}
-            onDone={(answer) => go(href(`/batches/${(answer as { batchOperationKey: string }).batchOperationKey}`))}
-          >
+          <ActionDialog title={title} button={title} commands={[command]} onClose={close} onDone={openBatch}>
             <p>{t('migrate.note', { name: to.name ?? to.processDefinitionId, version: to.version })}</p>
             <p class="dim">{t('batch.note')}</p>
           </ActionDialog>
