@@ -32,6 +32,7 @@ function licences(root) {
 const AHEAD = {
   access: ['pages/access/access'],
   batches: ['pages/batches'],
+  'cluster-variables': ['pages/cluster_variables'],
   decisions: ['pages/decisions'],
   'decision-instances': ['pages/decision_instances'],
   deploy: ['pages/deploy'],

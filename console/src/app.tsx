@@ -18,6 +18,7 @@ const deploy = async () => (await import('./pages/deploy.tsx')).Deploy;
 const incidents = async () => (await import('./pages/incidents.tsx')).Incidents;
 const instance = async () => (await import('./pages/instance.tsx')).Instance;
 const process = async () => (await import('./pages/process.tsx')).Process;
+const clusterVariables = async () => (await import('./pages/cluster_variables.tsx')).ClusterVariables;
 const decision = async () => (await import('./pages/decision.tsx')).Decision;
 const decisionInstance = async () => (await import('./pages/decision_instance.tsx')).DecisionInstance;
 const decisionInstances = async () => (await import('./pages/decision_instances.tsx')).DecisionInstances;
@@ -89,6 +90,10 @@ const ROUTES: readonly [pattern: string, page: (values: Record<string, string>) 
   ['/log', () => <Lazy key="log" load={log} title={t('nav.log')} props={{}} />],
   ['/system', () => <Lazy key="system" load={system} title={t('nav.system')} props={{}} />],
   ['/deploy', () => <Lazy key="deploy" load={deploy} title={t('nav.deploy')} props={{}} />],
+  [
+    '/cluster-variables',
+    () => <Lazy key="cluster variables" load={clusterVariables} title={t('clusterVariables')} props={{}} />,
+  ],
   ['/feel', () => <Lazy key="feel" load={feel} title={t('nav.feel')} props={{}} />],
   ['/access', () => <Lazy key="access" load={access} title={t('nav.access')} props={{}} />],
   ['/access/:of', ({ of }) => <Lazy key="access" load={access} title={t('nav.access')} props={{ of: of! }} />],

@@ -135,6 +135,15 @@ def test_a_viewer_sees_what_is_not_allowed_and_why(signed_in, guarded):
         expect(console.page.get_by_role("button", name=re.compile(f"^{name} …"))).to_have_attribute(
             "aria-disabled", "true"
         )
+    api.post("/cluster-variables/global", {"name": "LIMIT", "value": 10})
+    console.go("/cluster-variables?name=LIMIT")
+    expect(console.page.get_by_role("dialog", name="LIMIT")).to_contain_text("10")
+    expect(console.page.get_by_role("textbox", name="Value (JSON)")).to_have_count(0)
+    console.press("Escape")
+    for name in ("Create a cluster variable", "Delete"):
+        expect(console.page.get_by_role("button", name=re.compile(f"^{name} …"))).to_have_attribute(
+            "aria-disabled", "true"
+        )
     writes = [url for url in console.urls if url.endswith(("/cancellation", "/deletion", "/deployments"))]
     assert writes == []
 

@@ -338,3 +338,51 @@ def test_everything_that_matches_is_suspended_and_resumed(console, api):
         dialog.get_by_role("button", name=f"{what} all 3").click()
         expect(console.page.get_by_role("heading", name=f"{title} Completed")).to_be_visible()
         expect(console.page.get_by_text("3 of 3")).to_be_visible()
+
+
+def test_a_cluster_variable_is_created_changed_and_deleted(console, api):
+    """By keyboard, with its metadata; a change of somebody else is shown before it would be overwritten."""
+    page = console.page
+    console.open("/cluster-variables")
+    expect(page.get_by_text("No cluster variable here.")).to_be_visible()
+    console.tab_to("Create a cluster variable …")
+    console.press("Enter")
+    expect(page.get_by_role("textbox", name="Name")).to_be_focused()
+    page.keyboard.type("api-url")
+    console.tab_to("Value (JSON)")
+    page.keyboard.type('"https://')
+    expect(page.get_by_role("dialog").get_by_role("alert")).to_be_visible()
+    page.keyboard.type('api.example.com"')
+    console.tab_to("Metadata")
+    page.keyboard.type('{"team": "billing"}')
+    console.tab_to("Create", exact=True)
+    console.press("Enter")
+    row = page.get_by_role("row", name="api-url")
+    expect(row).to_contain_text("camunda.vars.cluster.`api-url`")
+    made = api.http.get("/cluster-variables/global/api-url").json()
+    assert (made["value"], made["metadata"]) == ('"https://api.example.com"', {"team": "billing"})
+
+    long = list(range(3000))
+    default = "/cluster-variables/tenants/%3Cdefault%3E"
+    api.post(default, {"name": "numbers", "value": long})
+    console.open("/cluster-variables?state=TENANT")
+    expect(row).to_have_count(0)
+    expect(page.get_by_role("row", name="numbers")).to_contain_text("camunda.vars.tenant.numbers")
+    console.check("cluster-variables")
+    console.row_to("numbers")
+    console.press("Enter")
+    value = page.get_by_role("dialog").get_by_label("Value (JSON)")
+    expect(value).to_have_value(re.compile(r"2999\s*\]$"))
+    assert console.violations() == []
+    value.fill("[1]")
+    api.put(f"{default}/numbers", {"value": 2, "metadata": {"of": "ops"}})
+    page.get_by_role("button", name="Save").click()
+    expect(page.get_by_text("Somebody else changed this meanwhile.")).to_be_visible()
+    page.get_by_role("button", name="Overwrite").click()
+    expect(page.get_by_role("row", name="numbers")).to_contain_text("[1]")
+    expect(page).to_have_url(re.compile(r"/cluster-variables\?state=TENANT$"))
+    page.get_by_role("row", name="numbers").get_by_role("button", name="Delete").click()
+    expect(page.get_by_text("Expressions that read numbers see null from now on.")).to_be_visible()
+    page.get_by_role("dialog").get_by_role("button", name="Delete").click()
+    expect(page.get_by_text("No cluster variable here.")).to_be_visible()
+    assert api.http.get(f"{default}/numbers").status_code == 404
