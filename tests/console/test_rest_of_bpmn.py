@@ -143,7 +143,7 @@ def test_what_a_compensation_would_undo_and_what_it_has_undone(console, api):
     for selected in ("", "?element=t"):
         console.open(f"/instances/{key}{selected}")
         expect(aside.get_by_role("heading", name="Compensation")).to_be_visible()
-        expect(aside.get_by_role("listitem")).to_have_text([re.compile("^in *2 inside"), "Task book ← Task ubook"])
+        expect(aside.locator("ol li")).to_have_text([re.compile("^in *2 inside"), "Task book ← Task ubook"])
         aside.locator("summary", has_text="2 inside").click()
         inside = aside.get_by_role("listitem").filter(has_text="inside").get_by_role("listitem")
         expect(inside).to_have_text(["Task c ← Task uc", "Task b ← Task ub"])
@@ -157,7 +157,7 @@ def test_what_a_compensation_would_undo_and_what_it_has_undone(console, api):
     api.complete("ub")
     api.complete("ubook")
     expect(console.page.locator("h1 .state")).to_contain_text("Completed")
-    expect(aside.get_by_role("listitem")).to_have_text(
+    expect(aside.get_by_role("list").first.get_by_role("listitem")).to_have_text(
         [re.compile(f"Completed.*Task {id} ← Task u{id}") for id in ("c", "b", "book")]
     )
     events = console.page.get_by_role("list", name="Events")
@@ -189,11 +189,14 @@ def test_what_can_be_undone_is_shown_page_by_page(console, api):
 
 
 def test_a_called_global_task_has_a_diagram(console, api):
-    """Its file draws its caller only."""
+    """Its file draws its caller only. After a migration to another one of the file, each moment has its own."""
     inside = "<extensionElements><zeebe:userTask/></extensionElements>"
-    task = f'<globalUserTask id="_ask" name="Ask &lt;them&gt;">{inside}</globalUserTask>'
-    call = '<callActivity id="call" calledElement="_ask"/>'
-    api.deploy("asking.bpmn", model(start(), call, end(), "start > call > end", id="asking", beside=[task]))
+    tasks = [
+        f'<globalUserTask id="{id}" name="{name} &lt;them&gt;">{inside}</globalUserTask>'
+        for id, name in (("_ask", "Ask"), ("_tell", "Tell"))
+    ]
+    calls = [f'<callActivity id="{id[1:]}" calledElement="{id}"/>' for id in ("_ask", "_tell")]
+    api.deploy("asking.bpmn", model(start(), *calls, end(), "start > ask > tell > end", id="asking", beside=tasks))
     caller = api.start("asking", "ASK-1")
     of = {"filter": {"parentProcessInstanceKey": caller}}
     [called] = api.post("/process-instances/search", of)["items"]
@@ -207,3 +210,55 @@ def test_a_called_global_task_has_a_diagram(console, api):
     console.go("/processes/_ask")
     expect(drawn.get_by_label("Ask <them>, user task, 1 Active")).to_be_visible()
     expect(drawn.locator("[data-element-id='_ask#task'].is-active")).to_be_visible()
+
+    of = {"filter": {"processDefinitionId": "_tell"}}
+    [tell] = api.post("/process-definitions/search", of)["items"]
+    mapping = {"sourceElementId": "_ask#task", "targetElementId": "_tell#task"}
+    plan = {"targetProcessDefinitionKey": tell["processDefinitionKey"], "mappingInstructions": [mapping]}
+    console.go(f"/instances/{called['processInstanceKey']}")
+    expect(drawn.get_by_label("Ask <them>, user task, 1 Active")).to_be_visible()
+    api.post(f"/process-instances/{called['processInstanceKey']}/migration", plan)
+    expect(drawn.get_by_label("Tell <them>, user task, 1 Active")).to_be_visible()
+    first = api.http.get(f"/process-instances/{called['processInstanceKey']}/events").json()["items"][0]
+    console.go(f"/instances/{called['processInstanceKey']}?at={first['commandPosition']}")
+    expect(drawn.get_by_label("Ask <them>, user task")).to_be_visible()
+    expect(drawn.get_by_role("button")).to_have_count(2)
+
+
+def test_a_loop_is_a_tree_of_iterations_with_their_items_and_called_instances(console, api):
+    """By keyboard: page by page, found by value, with the variables of the chosen one and not those of all."""
+    settings = '<extensionElements><zeebe:calledElement processId="claim-review"/></extensionElements>'
+    each = loop(f'<callActivity id="each" name="Each claim">{settings}</callActivity>', item="claim")
+    api.deploy("claims.bpmn", model(start(), each, end(), "start > each > end", id="claims"))
+    key = api.start("claims", "CLAIMS-1", items=[f"CLM-{n}" for n in range(100, 125)])
+    page = console.page
+    console.open(f"/instances/{key}")
+    aside = page.get_by_role("complementary", name="Details")
+    expect(aside.locator("table.variables").get_by_role("row")).to_have_count(1)
+    rows = aside.get_by_role("list").get_by_role("listitem")
+    expect(rows).to_have_count(2)
+    expect(rows.last).to_contain_text("Each claim · loop")
+    console.tab_to("Inside: Each claim")
+    console.press("Enter")
+    expect(rows).to_have_count(22)
+    expect(rows.nth(2)).to_contain_text('#1 "CLM-100"')
+    expect(rows.nth(2).get_by_role("link", name="Claim review")).to_be_visible()
+    expect(aside).to_contain_text("20 of 25 are shown.")
+    aside.get_by_role("button", name="Show more").click()
+    expect(rows).to_have_count(27)
+    assert console.violations() == []
+    aside.get_by_role("button", name='#3 "CLM-102"').click()
+    expect(page).to_have_url(re.compile(r"element=each&scope=\d+"))
+    local = aside.locator("table.variables").first
+    expect(local.get_by_role("row", name="loopCounter")).to_contain_text("3")
+    expect(local.get_by_role("row", name="claim")).to_contain_text("CLM-102")
+    expect(aside.get_by_role("listitem")).to_have_count(1)  # the loop, not 25 equal rows
+    aside.get_by_role("searchbox").fill("CLM-117")
+    console.press("Enter")
+    found = aside.get_by_role("button", name='#18 "CLM-117"')
+    found.focus()
+    console.press("Enter")
+    expect(local.get_by_role("row", name="claim")).to_contain_text("CLM-117")
+    aside.get_by_role("link", name="Claim review").click()
+    expect(page.get_by_role("link", name="called by Process claims")).to_be_visible()
+    api.post(f"/process-instances/{key}/cancellation", {})

@@ -82,7 +82,7 @@ export function Canvas({
       diagram.value = null;
       made?.destroy();
     };
-  }, [xml]);
+  }, [xml, process]);
   useEffect(() => {
     diagram.value?.show(marks, badges ?? instanceBadges);
   }, [diagram.value, marks]);

@@ -2,16 +2,19 @@
 import { get, ifAllowed, search, send } from './api.ts';
 import { modelOf } from './models.ts';
 import { ask } from './resource.ts';
-import type { CallHierarchy, Flow, Incident, Instance, Job, Page, Statistics, Variable } from './shapes.ts';
+import type { CallHierarchy, Flow, Incident, Instance, Page, PageInfo, Statistics, Variable } from './shapes.ts';
 
 /** A few reads by index. */
 export type Now = {
   instance: Instance;
   statistics: Statistics[];
   flows: string[];
+  /** The first of them, also those of called instances; `incidentPage` says how many there are. */
   incidents: Incident[];
+  incidentPage: PageInfo;
+  /** The first of its own: elements have theirs. */
   variables: Variable[];
-  jobs: Job[];
+  variablePage: PageInfo;
   callers: CallHierarchy[];
 };
 
@@ -42,8 +45,7 @@ export async function presentOf(
   itself: Promise<Instance> = instanceOf(key, abort),
 ): Promise<Now> {
   const path = pathOf(key);
-  const of = { processInstanceKey: key };
-  const [instance, statistics, flows, incidents, variables, jobs, callers] = await Promise.all([
+  const [instance, statistics, flows, incidents, variables, callers] = await Promise.all([
     itself,
     get<{ items: Statistics[] }>(`${path}/statistics/element-instances`, abort),
     get<{ items: Flow[] }>(`${path}/sequence-flows`, abort),
@@ -51,8 +53,11 @@ export async function presentOf(
       { method: 'POST', path: `${path}/incidents/search`, body: { filter: { state: 'ACTIVE' }, page: { limit: 100 } } },
       abort,
     ),
-    search<Variable>('variables', { filter: of, sort: [{ field: 'name', order: 'ASC' }], page: { limit: 500 } }, abort),
-    search<Job>('jobs', { filter: of, sort: [{ field: 'jobKey', order: 'DESC' }], page: { limit: 100 } }, abort),
+    search<Variable>(
+      'variables',
+      { filter: { scopeKey: key }, sort: [{ field: 'name', order: 'ASC' }], page: { limit: 500 } },
+      abort,
+    ),
     ifAllowed(get<CallHierarchy[]>(`${path}/call-hierarchy`, abort)), // it needs rights on all processes
   ]);
   return {
@@ -60,8 +65,9 @@ export async function presentOf(
     statistics: statistics.items,
     flows: flows.items.map((flow) => flow.elementId),
     incidents: incidents.body.items,
+    incidentPage: incidents.body.page,
     variables: variables.items,
-    jobs: jobs.items,
+    variablePage: variables.page,
     callers: callers ?? [],
   };
 }

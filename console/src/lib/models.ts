@@ -1,5 +1,6 @@
 // The XML of process and decision definitions. It never changes, so it is read once.
 import { get } from './api.ts';
+import type { Definition } from './shapes.ts';
 
 const MOST = 20;
 const models = new Map<string, Promise<string>>();
@@ -13,4 +14,20 @@ export function modelOf(key: string, of = 'process-definitions'): Promise<string
   models.set(key, asked);
   if (models.size > MOST) models.delete(models.keys().next().value!);
   return asked;
+}
+
+/** What is drawn: the file, and the id of the process in it. */
+export type Drawn = { xml: string; process: string };
+
+/** The model of a version. `known`: a version whose process is known. Raises Problem. */
+export async function drawnOf(
+  key: string,
+  known: Pick<Definition, 'processDefinitionKey' | 'processDefinitionId'>,
+): Promise<Drawn> {
+  const isKnown = key === known.processDefinitionKey;
+  const [xml, of] = await Promise.all([
+    modelOf(key),
+    isKnown ? known : get<Definition>(`/v2/process-definitions/${key}`),
+  ]);
+  return { xml, process: of.processDefinitionId };
 }

@@ -29,6 +29,7 @@ export type Instance = {
   state: InstanceState;
   hasIncident: boolean;
   parentProcessInstanceKey: Nullable<string>;
+  parentElementInstanceKey: Nullable<string>;
   rootProcessInstanceKey: Nullable<string>;
   tags: string[];
   businessId: Nullable<string>;

@@ -27,8 +27,8 @@ type Activatable = {
 /** An active ad-hoc sub-process, with the elements that can be activated in it. */
 export type AdHoc = { key: string; id: string; process: string; elements: Activatable[] };
 
-/** Whether an instance has, or had, ad-hoc sub-processes: others need no further requests. */
-export const hasAdHoc = (variables: readonly Variable[]): boolean => variables.some(({ name }) => name === ELEMENTS);
+/** Whether a model has ad-hoc sub-processes: instances of others need no further requests. */
+export const hasAdHoc = (xml: string): boolean => /<(?:[\w.-]+:)?adHocSubProcess[\s>]/.test(xml);
 
 /** The id of an ad-hoc sub-process, if `id` is that of its inner instances. */
 export const aroundInner = (id: string): string | null => (id.endsWith(INNER) ? id.slice(0, -INNER.length) : null);

@@ -5,17 +5,29 @@ import type { CompensationModel } from '../lib/compensation.ts';
 import { kindOf } from '../lib/groups.ts';
 import { t } from '../lib/i18n.ts';
 import type { Now } from '../lib/instance.ts';
+import { useGrowing } from '../lib/pages.ts';
 import { useResource } from '../lib/resource.ts';
 import { href } from '../lib/router.ts';
 import { UPDATE_INSTANCE } from '../lib/session.ts';
-import type { ElementInstance, Incident, Subscription, Timer, UserTask } from '../lib/shapes.ts';
-import { ago, between } from '../lib/time.ts';
+import type {
+  ElementInstance,
+  Incident,
+  Instance,
+  Job,
+  Page,
+  Subscription,
+  Timer,
+  UserTask,
+  Variable,
+} from '../lib/shapes.ts';
 import { Opening } from '../parts/opening.tsx';
+import { Rest } from '../parts/rest.tsx';
 import { State } from '../parts/state.tsx';
 import { Copy, Time } from '../parts/time.tsx';
 import { type Row, Variables } from '../parts/variables.tsx';
 import { Activations, type AdHoc, AdHocCards } from './ad_hoc.tsx';
 import { Compensation } from './compensation.tsx';
+import { ElementTree, selectedScope } from './element_tree.tsx';
 import { Retry } from './instance_actions.tsx';
 import { JobCard } from './job_card.tsx';
 import { DECIDING, ListenerWait } from './listener_wait.tsx';
@@ -24,7 +36,12 @@ import { SuspendedCard } from './suspension.tsx';
 import { TaskDecisions } from './task_decisions.tsx';
 import { TimerActions } from './timers.tsx';
 
-type Waits = { elements: ElementInstance[]; timers: Timer[]; subscriptions: Subscription[]; tasks: UserTask[] };
+type Waits = {
+  elements: ElementInstance[];
+  timers: Page<Timer>;
+  subscriptions: Page<Subscription>;
+  tasks: Page<UserTask>;
+};
 
 async function loadWaits(instance: string, element: string, abort: AbortSignal): Promise<Waits> {
   const of = { processInstanceKey: instance, elementId: element };
@@ -46,7 +63,7 @@ async function loadWaits(instance: string, element: string, abort: AbortSignal):
       abort,
     ),
   ]);
-  return { elements: elements.items, timers: timers.items, subscriptions: subscriptions.items, tasks: tasks.items };
+  return { elements: elements.items, timers, subscriptions, tasks };
 }
 
 function IncidentCard({ now, incident, past }: { now: Now; incident: Incident; past: boolean }) {
@@ -80,10 +97,10 @@ function IncidentCard({ now, incident, past }: { now: Now; incident: Incident; p
   );
 }
 
-function WaitCards({ waits }: { waits: Waits }) {
+function WaitCards({ waits, instance }: { waits: Waits; instance: string }) {
   return (
     <>
-      {waits.tasks.map((task) => (
+      {waits.tasks.items.map((task) => (
         <div key={task.userTaskKey}>
           <p>
             <a class="button" href={href(`/tasks/${task.userTaskKey}`)}>
@@ -94,12 +111,14 @@ function WaitCards({ waits }: { waits: Waits }) {
           <ListenerWait task={task} />
         </div>
       ))}
-      {waits.timers.map((timer) => (
+      <Rest shown={waits.tasks.items.length} of={waits.tasks.page} to={href('/tasks', { q: instance })} />
+      {waits.timers.items.map((timer) => (
         <div key={timer.timerKey} class="wait">
           ◔ {t('timer.due')} <Time at={timer.dueDate} /> <TimerActions timer={timer} />
         </div>
       ))}
-      {waits.subscriptions.map((s) => (
+      <Rest shown={waits.timers.items.length} of={waits.timers.page} to={href('/timers')} />
+      {waits.subscriptions.items.map((s) => (
         <div key={s.messageSubscriptionKey} class="wait">
           ✉ {t('message.waits', { name: s.messageName })}{' '}
           {s.correlationKey && (
@@ -111,44 +130,50 @@ function WaitCards({ waits }: { waits: Waits }) {
           <PublishButton name={s.messageName} correlationKey={s.correlationKey ?? ''} />
         </div>
       ))}
+      <Rest shown={waits.subscriptions.items.length} of={waits.subscriptions.page} to={href('/messages')} />
     </>
   );
 }
 
-function Runs({ elements }: { elements: ElementInstance[] }) {
-  if (!elements.length) return null;
+const rowOf = (v: Variable): Row => ({
+  name: v.name,
+  value: v.value,
+  scope: v.scopeKey,
+  fresh: false,
+  cut: v.isTruncated ?? false,
+  key: v.variableKey,
+});
+
+const BY_NAME = [{ field: 'name', order: 'ASC' as const }];
+
+/** The variables of one element instance, which only it and what is inside of it see. */
+function Local({ scope, instance, editable }: { scope: string; instance: string; editable: Instance | null }) {
+  const found = useGrowing<Variable>('variables', { scopeKey: scope }, BY_NAME, 100, [`instance:${instance}`]);
+  const page = found.data.value;
+  if (!page?.items.length) return null;
   return (
     <>
-      <h3>{t('runs')}</h3>
-      <table class="small">
-        <tbody>
-          {elements.map((e) => (
-            <tr key={e.elementInstanceKey}>
-              <td>
-                <State of={e.state} incident={e.hasIncident} />
-              </td>
-              <td>
-                <Time at={e.startDate} />
-              </td>
-              <td class="number">{e.endDate ? between(e.startDate, e.endDate) : ago(e.startDate)}</td>
-            </tr>
-          ))}
-        </tbody>
-      </table>
+      <Variables title={t('variables.local')} rows={page.items.map(rowOf)} editable={editable} />
+      <Rest shown={page.items.length} of={page.page} more={found.more} />
     </>
   );
 }
 
-function rowsOf(now: Now, view: View | null): Row[] {
-  if (view) return [...view.variables.values()];
-  return now.variables.map((v) => ({
-    name: v.name,
-    value: v.value,
-    scope: v.scopeKey,
-    fresh: false,
-    cut: v.isTruncated ?? false,
-    key: v.variableKey,
-  }));
+function Jobs({ now, element }: { now: Now; element: string }) {
+  const instance = now.instance.processInstanceKey;
+  const filter = { processInstanceKey: instance, elementId: element };
+  const found = useGrowing<Job>('jobs', filter, [{ field: 'jobKey', order: 'DESC' }], 5, [`instance:${instance}`]);
+  const page = found.data.value;
+  if (!page?.items.length) return null;
+  return (
+    <>
+      <h3>{t('jobs')}</h3>
+      {page.items.map((job) => (
+        <JobCard key={job.jobKey} job={job} held={now.instance.state === 'SUSPENDED'} />
+      ))}
+      <Rest shown={page.items.length} of={page.page} more={found.more} />
+    </>
+  );
 }
 
 type InspectorProps = {
@@ -158,12 +183,23 @@ type InspectorProps = {
   history: View;
   adHocs: AdHoc[];
   compensation: CompensationModel | null;
+  loops: ReadonlyMap<string, string | null>;
   selected: string | null;
   onSelect: (id: string | null) => void;
   name: (id: string) => string;
 };
 
-export function Inspector({ now, view, history, adHocs, compensation, selected, onSelect, name }: InspectorProps) {
+export function Inspector({
+  now,
+  view,
+  history,
+  adHocs,
+  compensation,
+  loops,
+  selected,
+  onSelect,
+  name,
+}: InspectorProps) {
   const key = now.instance.processInstanceKey;
   const past = view !== null;
   const waits = useResource(selected ? `waits ${key} ${selected}` : '', (abort) => loadWaits(key, selected!, abort), [
@@ -178,10 +214,13 @@ export function Inspector({ now, view, history, adHocs, compensation, selected, 
   const incidents = now.incidents.filter(
     (incident) => !selected || incident.elementId === selected || scopes.has(incident.elementInstanceKey),
   );
-  const jobs = now.jobs.filter((job) => job.elementId === selected).slice(0, 5);
-  const all = rowsOf(now, view);
+  const all = view ? [...view.variables.values()] : now.variables.map(rowOf);
   const local = all.filter((row) => scopes.has(row.scope));
   const global = all.filter((row) => row.scope === key);
+  // Of a loop, the iterations have variables of their own: one of them is chosen.
+  const run =
+    elements.find(({ type }) => type === 'MULTI_INSTANCE_BODY') ?? (loops.has(selected ?? '') ? null : elements[0]);
+  const scope = past ? null : (selectedScope() ?? run?.elementInstanceKey ?? null);
   const editable = !past && !now.instance.endDate ? now.instance : null;
   const others = all.length - global.length - local.length;
   return (
@@ -221,7 +260,8 @@ export function Inspector({ now, view, history, adHocs, compensation, selected, 
         : incidents.map((incident) => (
             <IncidentCard key={incident.incidentKey} now={now} incident={incident} past={past} />
           ))}
-      {!past && waits && <WaitCards waits={waits} />}
+      {!past && <Rest shown={now.incidents.length} of={now.incidentPage} />}
+      {!past && waits && <WaitCards waits={waits} instance={key} />}
       {!past && <AdHocCards of={adHocs} selected={selected} name={name} />}
       {!past && <TaskDecisions instance={key} elements={elements} />}
       {selected && <Activations view={history} selected={selected} name={name} />}
@@ -236,18 +276,13 @@ export function Inspector({ now, view, history, adHocs, compensation, selected, 
           name={name}
         />
       )}
+      {scope && <Local key={scope} scope={scope} instance={key} editable={editable} />}
       {local.length > 0 && <Variables title={t('variables.local')} rows={local} editable={editable} />}
       <Variables title={t('variables')} rows={global} editable={editable} />
+      {!past && <Rest shown={global.length} of={now.variablePage} />}
       {others > 0 && <p class="dim">{t('variables.others', { n: others })}</p>}
-      {!past && jobs.length > 0 && (
-        <>
-          <h3>{t('jobs')}</h3>
-          {jobs.map((job) => (
-            <JobCard key={job.jobKey} job={job} held={now.instance.state === 'SUSPENDED'} />
-          ))}
-        </>
-      )}
-      {!past && <Runs elements={elements} />}
+      {!past && selected && <Jobs key={selected} now={now} element={selected} />}
+      {!past && <ElementTree key={selected} instance={key} of={selected} loops={loops} name={name} />}
       {!selected && <Tree now={now} view={view} onSelect={onSelect} name={name} />}
     </aside>
   );

@@ -10,7 +10,8 @@ import { compensationIn } from '../lib/compensation.ts';
 import { t } from '../lib/i18n.ts';
 import { instanceOf, presentOf } from '../lib/instance.ts';
 import { pageKey } from '../lib/keys.ts';
-import { modelOf } from '../lib/models.ts';
+import { loopsIn } from '../lib/loops.ts';
+import { drawnOf } from '../lib/models.ts';
 import { flowNodesOf } from '../lib/operations/flow_nodes.ts';
 import { plannedOf } from '../lib/operations/modification.ts';
 import { useResource } from '../lib/resource.ts';
@@ -106,15 +107,15 @@ export function Instance({ id }: { id: string }) {
   const [at, setAt] = useAt(steps);
   const view = at === null && !steps.length ? EMPTY : fold(steps, id, at ?? steps.length);
   const definition = (at !== null && view.definition) || (instance?.processDefinitionKey ?? ''); // the past may be that of another model
-  const xml = useResource(definition && `xml ${definition}`, () => modelOf(definition));
+  const model = useResource(definition && `model ${definition}`, () => drawnOf(definition, instance!)).data;
   const adHocs = useResource(
-    now && !instance?.endDate && hasAdHoc(now.variables) ? `ad-hoc ${id}` : '',
+    now && !instance?.endDate && model.value && hasAdHoc(model.value.xml) ? `ad-hoc ${id}` : '',
     (abort) => loadAdHocs(id, abort),
     topics,
   );
   const names = useSignal(new Map<string, string>());
   const plan = usePlan();
-  const compensation = useComputed(() => (xml.data.value ? compensationIn(xml.data.value) : null)).value;
+  const compensation = useComputed(() => (model.value ? compensationIn(model.value.xml) : null)).value;
   const present = useComputed(() => {
     if (!found.data.value) return EMPTY.marks;
     const { statistics, flows } = found.data.value;
@@ -129,11 +130,11 @@ export function Instance({ id }: { id: string }) {
   const select = (element: string | null) => {
     const source = plan.aiming.peek();
     if (source && element && element !== source.id) stage(plan, source, element);
-    else put({ element });
+    else put({ element, scope: null });
   };
+  const loops = useComputed(() => loopsIn(model.value?.xml ?? '<none/>')).value;
   const nodes = useComputed(() => {
-    const process = (found.data.value?.instance ?? itself.data.value)?.processDefinitionId;
-    const known = xml.data.value && process ? flowNodesOf(xml.data.value, process) : [];
+    const known = model.value ? flowNodesOf(model.value.xml, model.value.process) : [];
     return new Map(known.map((node) => [node.id, node]));
   }).value;
   pageKey('h', () => put({ heat: heat ? null : 1 }));
@@ -189,8 +190,8 @@ export function Instance({ id }: { id: string }) {
       )}
       <div class="split">
         <Canvas
-          xml={xml.data.value}
-          process={instance.processDefinitionId}
+          xml={model.value?.xml}
+          process={model.value?.process}
           marks={at === null ? present : view.marks}
           selected={selected}
           onSelect={select}
@@ -221,6 +222,7 @@ export function Instance({ id }: { id: string }) {
             history={view}
             adHocs={adHocs.data.value ?? []}
             compensation={compensation}
+            loops={loops}
             selected={selected}
             onSelect={select}
             name={name}

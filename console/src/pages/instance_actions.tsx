@@ -14,6 +14,7 @@ import { ActionDialog, Asking, type Checked } from '../parts/action.tsx';
 import { differences } from '../parts/conflict.tsx';
 import { JsonArea } from '../parts/json_area.tsx';
 import { Opening } from '../parts/opening.tsx';
+import { BatchButton } from './batch.tsx';
 import { SuspensionButton } from './suspension.tsx';
 import { UndoButton } from './undo.tsx';
 
@@ -158,7 +159,10 @@ export function InstanceActions({ now, undoable, name }: ActionsProps) {
         </a>
       )}
       <SuspensionButton instance={instance} name={name} />
-      {now.incidents.length > 0 && !suspended && (
+      {now.incidentPage.totalItems > now.incidents.length && !suspended && (
+        <BatchButton what="retry" filter={{ processInstanceKey: key }} total="1" />
+      )}
+      {now.incidents.length > 0 && now.incidentPage.totalItems <= now.incidents.length && !suspended && (
         <Opening need={UPDATE_INSTANCE} of={process} class="primary" text={t('incident.retry')}>
           {(close) => <Retry now={now} incidents={now.incidents} onClose={close} />}
         </Opening>
