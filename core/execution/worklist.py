@@ -71,6 +71,8 @@ EFFECTS_PER_COST = 4
 """Effects of a command itself for one unit of cost: those of a modification of thousands of elements take a quantum."""
 ENTERED_TOGETHER = 25
 """An item activates at most so many elements. Each of them is an item of its own, which pays for it."""
+RENAMED_PER_ITEM = 4
+"""Elements of a migration in pages for one item. A quantum is smaller while others have commands."""
 CHECKS_PER_COST = 32
 """Places that an inclusive join checks, or subscriptions that a changed variable may concern, for one unit of cost."""
 
@@ -171,7 +173,8 @@ class Worklist(Work):
         elif stage == AWAIT_MESSAGE:
             self.take(await_message(scope, argument, self.view))
         elif stage == RENAME_PAGE:
-            self.take(rename_page(scope.instance, argument, self.view))
+            size = RENAMED_PER_ITEM * self.limit // ITEM_COST
+            self.take(rename_page(scope.instance, argument, self.view, size))
             self.used = max(self.used, self.limit)  # one transaction saves one page
         elif self.ending.covers(scope):
             return  # nothing begins in a scope that ends early

@@ -23,8 +23,8 @@ def begin(instance: Instance, rest: Renaming) -> WorkDeferred:
     return WorkDeferred(instance.tree.key, ((instance.key, RENAME_PAGE, msgspec.to_builtins(rest)),))
 
 
-def rename_page(instance: Instance, argument: Any, view: View) -> Effects:
-    """Rename the next page, and answer the request with the last one of all instances that the command migrates.
+def rename_page(instance: Instance, argument: Any, view: View, size: int) -> Effects:
+    """Rename the next page, of at most `size` elements, and answer the request with the last one of all instances.
 
     Raises:
         NotLoaded: the elements are not all in memory. The tree has paged loops.
@@ -32,7 +32,7 @@ def rename_page(instance: Instance, argument: Any, view: View) -> Effects:
     if any(lacks_children(body) for body in paged_bodies(instance, view.state)):
         raise NotLoaded(Need(NeedKind.WHOLE, instance.key))
     rest = msgspec.convert(argument, Renaming)
-    last = _last_of_page(instance, rest.after, view.tree_rules.migration_page)
+    last = _last_of_page(instance, rest.after, min(size, view.tree_rules.migration_page))
     named = rest.ids, rest.labels, rest.interrupting
     yield ElementsRenamed(instance.key, rest.former, rest.after, last, *named, rest.first_key)
     if last is not None:
