@@ -73,6 +73,8 @@ ENTERED_TOGETHER = 25
 """An item activates at most so many elements. Each of them is an item of its own, which pays for it."""
 RENAMED_PER_ITEM = 4
 """Elements of a migration in pages for one item. A quantum is smaller while others have commands."""
+LEAST_RENAMED = 100
+"""Elements of the smallest page: each page walks the instance."""
 CHECKS_PER_COST = 32
 """Places that an inclusive join checks, or subscriptions that a changed variable may concern, for one unit of cost."""
 
@@ -173,7 +175,7 @@ class Worklist(Work):
         elif stage == AWAIT_MESSAGE:
             self.take(await_message(scope, argument, self.view))
         elif stage == RENAME_PAGE:
-            size = RENAMED_PER_ITEM * self.limit // ITEM_COST
+            size = max(LEAST_RENAMED, RENAMED_PER_ITEM * self.limit // ITEM_COST)
             self.take(rename_page(scope.instance, argument, self.view, size))
             self.used = max(self.used, self.limit)  # one transaction saves one page
         elif self.ending.covers(scope):
