@@ -33,7 +33,17 @@ from vivero.api.http.metrics import UNKNOWN
 from vivero.api.http.origins import Gate
 from vivero.api.http.other_paths import in_version_2, of_physical_tenant
 from vivero.api.http.problems import Problem, not_appended, not_computed, too_large
-from vivero.api.http.request import DECLARED_BYTES, OWNER, RELEASE, ClientLeft, Headers, Receive, Request, Send
+from vivero.api.http.request import (
+    DECLARED_BYTES,
+    HAS_LEFT,
+    OWNER,
+    RELEASE,
+    ClientLeft,
+    Headers,
+    Receive,
+    Request,
+    Send,
+)
 from vivero.api.http.request_ids import RequestIds
 from vivero.api.http.response import Header, Response
 from vivero.api.http.router import Match, Router
@@ -170,6 +180,7 @@ async def _respond(
         route.audited if _is_audited(services, route, caller, tool) else None,
         tool,
         scope.get("scheme", "http"),
+        extensions.get(HAS_LEFT),
     )
     del body  # the request holds the only reference and may release it
     encoding = request.header(b"content-encoding")

@@ -26,7 +26,7 @@ from vivero.core.records.base import DEFAULT_TENANT, Command
 from vivero.core.records.codec import encode_command
 from vivero.core.records.jobs import CompleteJob
 from vivero.engine.consumer.leadership import Consumer
-from vivero.engine.consumer.piggyback import PiggybackedStatement, Subject
+from vivero.engine.consumer.new_job_leases import NewJobLeases, NewJobs
 from vivero.engine.consumer.settings import ConsumerSettings
 from vivero.engine.definitions.decisions import DecisionCache
 from vivero.engine.definitions.file_cache import FileCache
@@ -84,7 +84,7 @@ class _Progress:
     def available(self, type: str, tenant: str, count: int) -> None:
         pass
 
-    def piggybacked(self, available: Mapping[Subject, int]) -> Sequence[PiggybackedStatement]:
+    def lease_new(self, jobs: NewJobs, now_ms: int) -> Sequence[NewJobLeases]:
         return ()
 
     def inbox_filled(self, partition: int) -> None:

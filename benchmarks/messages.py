@@ -29,7 +29,7 @@ from vivero.core.records.signals import BroadcastSignal
 from vivero.engine.appender.calls import Append
 from vivero.engine.appender.task import Appender
 from vivero.engine.consumer.leadership import Consumer
-from vivero.engine.consumer.piggyback import PiggybackedStatement, Subject
+from vivero.engine.consumer.new_job_leases import NewJobLeases, NewJobs
 from vivero.engine.definitions.cache import DefinitionCache
 from vivero.engine.jobs.dispatcher import JobDispatcher
 from vivero.engine.retention.chores import ChoreSettings, dispatcher_settings, of_partitions
@@ -109,7 +109,7 @@ class _Engine:
     def available(self, type: str, tenant: str, count: int) -> None:
         pass
 
-    def piggybacked(self, available: Mapping[Subject, int]) -> Sequence[PiggybackedStatement]:
+    def lease_new(self, jobs: NewJobs, now_ms: int) -> Sequence[NewJobLeases]:
         return ()
 
     def timers_changed(self, partition: int, changes: Mapping[int, tuple[int, str] | None]) -> None:

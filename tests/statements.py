@@ -53,7 +53,12 @@ _SELECT = re.compile(r"SELECT (?P<values>.*?)(?=\nFROM)", re.DOTALL)
 # ------------------------------------------------------------------------------------------- what fields do not say
 
 INSERTED: dict[Table, Lists] = {
-    JOBS: {"ready": "x.lease = 'ready'"},
+    JOBS: {
+        "ready": "x.lease = 'ready' AND l.key IS NULL",
+        "available_at": "coalesce(from_epoch_ms(l.until), from_epoch_ms(x.available_at))",
+        "worker": "l.worker",
+        "lease_token": "l.token",
+    },
     TIMERS: {"partition_id": "$2"},
     MESSAGES: {"partition_id": "$2"},
 }

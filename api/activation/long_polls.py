@@ -5,14 +5,14 @@ become available, enough pollers wake to take them all, the longest waiting firs
 without a look wakes the next one. Only the first poller of a queue also looks when the type's next lease or backoff
 ends, and from time to time without a reason: wake-ups are hints, and the table is the truth.
 
-A poller that waits while a batch of this program makes jobs available need not look: its statement runs in the batch's
-transaction (`engine.consumer.piggyback`). If an answer of the database is lost, jobs may be leased without a
-worker; the next looks take them back.
+A poller that waits while a batch of this program creates jobs need not look: the batch saves the jobs with leases for
+it (`engine.consumer.new_job_leases`). If an answer of the database is lost, jobs may be leased without a worker; the
+next looks take them back.
 """
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Iterator, Sequence
 from contextlib import contextmanager
 from itertools import count
 from uuid import UUID, uuid4
@@ -21,16 +21,18 @@ import trio
 
 from vivero.api.activation.job_turns import JobTurns
 from vivero.api.http.shared_budget import SharedBudget
-from vivero.engine.consumer.piggyback import Subject
+from vivero.core.state.instance_tree import Job
+from vivero.engine.consumer.new_job_leases import NewJobs, NewLease, Subject
 from vivero.engine.outcomes.admission import Overloaded
 from vivero.engine.outcomes.replies import received, tell
-from vivero.storage.postgres.driver import Call, QueryResult
-from vivero.storage.work import activation
+from vivero.storage.work import activation, new_jobs
 from vivero.storage.work.activation import ActivationRequest, Lease
-from vivero.storage.work.scan_bounds import ScanBounds, ScanStart, SubjectBounds
+from vivero.storage.work.scan_bounds import ScanBounds
 
-MAX_PIGGYBACKED = 4
-"""Statements of polls on one batch. Each lengthens its transaction."""
+MAX_NEW_LEASES = 500
+"""New jobs that are leased with one batch. Each takes about 15 us of the event loop."""
+MAX_NAMES = 100
+"""Variables that a worker names. A worker with more names looks for its jobs."""
 POLLS_PER_S = 100.0
 """The most looks without a wake-up per second, for all types together. With 1,000 types, each has one in 10 s."""
 LOST_S = 30.0
@@ -40,60 +42,62 @@ MAX_LOST = 10_000
 """The most tokens of lost leases. Beyond it, the tokens of the types that have waited longest are forgotten."""
 
 
-class PiggybackedPoll:
-    """The statement of a poll on a batch, an `engine.consumer.piggyback.PiggybackedStatement`.
+class PollLeases:
+    """Leases of new jobs for a poll, an `engine.consumer.new_job_leases.NewJobLeases`.
 
-    It sends the leases to the poll when the batch has ended, once, through a memory channel.
+    They reach the poll once, through a memory channel, when the batch has ended.
     """
 
-    __slots__ = ("_bounds", "_limit", "_polls", "_send", "_start", "call", "poller", "token")
+    __slots__ = ("_polls", "_room", "_send", "_shown", "_until_ms", "leases", "poller", "token")
 
-    def __init__(self, polls: LongPolls, poller: Poller, bounds: SubjectBounds) -> None:
+    def __init__(self, polls: LongPolls, poller: Poller, now_ms: int) -> None:
+        """`now_ms`: the engine's time."""
         self.token = uuid4()
-        self._bounds = bounds
-        self._start = None if bounds.plain(trio.current_time()) else bounds.bounded(polls.turns.order(bounds))
-        self.call: Call = (
-            activation.plain_lease_statement(poller.ask, self.token, first=polls.turns.first(bounds))
-            if self._start is None
-            else activation.lease_statement(poller.ask, self.token, start=self._start)
-        )
-        self._limit = activation.at_once(poller.ask)
         self.poller = poller
+        self.leases: list[NewLease] = []
+        self._shown: list[Lease] = []
         self._polls = polls
-        self._send, poller.delivery = trio.open_memory_channel[list[Lease]](1)
+        self._until_ms = now_ms + min(poller.ask.timeout_ms, activation.MAX_TIMEOUT_MS)
+        self._room = activation.SMALL_BYTES
+        self._send: trio.MemorySendChannel[list[Lease]] | None = None
 
     @property
     def subject(self) -> Subject:
         return self.poller.subject
 
-    def arrived(self, result: QueryResult) -> bool:
-        leases, all_fit = self._learn(result, self._start)
-        if not self._settle(leases):
+    def add(self, job: Job) -> bool:
+        """Lease a job, unless it cannot be shown from memory. False: the poll takes no more."""
+        ask, token = self.poller.ask, str(self.token)
+        if len(self.leases) >= activation.at_once(ask):
             return False
-        return all_fit and len(leases) < self._limit and not (leases and self.poller.gone)
+        shown = new_jobs.shown(job, ask.worker, self._until_ms, token if ask.with_token else None, ask.names)
+        if shown is None:
+            return True
+        self._room -= len(shown)
+        if self._room < 0:
+            return False
+        self.leases.append(NewLease(job.key, ask.worker, token, self._until_ms))
+        self._shown.append(Lease(job.key, token, len(shown), shown))
+        return True
 
-    def _learn(self, result: QueryResult, start: ScanStart | None) -> tuple[list[Lease], bool]:
-        """The leases, and whether all available jobs fitted."""
-        if start is None:
-            plain = activation.read_small_activation(result)
-            self._bounds.note_plain(trio.current_time(), plain.large, plain.slow, len(plain.leases) == self._limit)
-            return plain.leases, not plain.large
-        leases, too_large, seen = activation.read_activation(result)
-        if seen is not None:
-            self._bounds.learn(start, seen)
-        return leases, too_large is None
+    def open(self) -> None:
+        """The leases go with the batch: let the poll wait for its end."""
+        self._send, self.poller.delivery = trio.open_memory_channel[list[Lease]](1)
+
+    def committed(self) -> bool:
+        return self._settle(self._shown)
 
     def lost(self) -> None:
         self._polls.note_lost_lease(self.subject, self.token)
         self._settle([])
 
     def _settle(self, leases: list[Lease]) -> bool:
-        """Send the leases. False: nobody takes them, because the poll has ended."""
-        taken = tell(self._send, leases)
+        """Send the leases. False: nobody takes them, because the poll has ended or its client is gone."""
+        taken = self._send is not None and tell(self._send, leases)
         if leases and not taken:
             self._polls.note_lost_lease(self.subject, self.token)
         self.poller.wake()
-        return taken or not leases
+        return taken and not self.poller.gone
 
 
 class _Queue:
@@ -142,7 +146,7 @@ class Poller:
         self.alone = alone
         """The only poller of its client. Several could get more jobs together from one batch than the client wants."""
         self.delivery: trio.MemoryReceiveChannel[list[Lease]] | None = None
-        """Brings the leases of the poll's statement on a batch, once. None: there is no such statement."""
+        """Brings the leases that a batch has made for the poll, once. None: no batch is making any."""
         self._leases: list[Lease] = []
         """The leases that a batch has made for the poll."""
         self.woken = False
@@ -174,21 +178,24 @@ class Poller:
         self.woken = False
 
     def take(self) -> list[Lease]:
-        """The leases that a batch has delivered, which replace a look."""
+        """The leases that a batch has delivered, which replace a look. Others hear of the jobs that it left."""
         self._receive()
         leases, self._leases = self._leases, []
         if leases:
             self.looking()
-            self.found(len(leases), len(leases) >= activation.at_once(self.ask))
+            self._note_lease()
         return leases
 
     def found(self, count: int, more: bool = False) -> None:
         """The looks gave `count` jobs. `more`: there may be more of them."""
+        self._note_lease()
+        self.woken |= more or count >= self.max_jobs  # then there may be more, for the next
+
+    def _note_lease(self) -> None:
         now, due_at, lease_s = trio.current_time(), self._queue.due_at, self.ask.timeout_ms / 1000
         if due_at is not None:
             # A lease or backoff that was due may be one of the found jobs. The next due date is unknown then.
             self._queue.due_at = min(due_at, now + lease_s) if due_at > now else None
-        self.woken |= more or count >= self.max_jobs  # then there may be more, for the next
 
     def found_nothing(self, due_in_s: float | None) -> None:
         """The look gave no job. The type's next lease or backoff ends in `due_in_s` seconds (None: there is none)."""
@@ -216,9 +223,22 @@ class Poller:
         """True while the task waits and would notice a wake-up."""
         return self._sleep is not None and not self._sleep.cancel_called
 
-    def can_piggyback(self) -> bool:
-        """True if the poll waits for the next job, and its statement costs the batch little."""
-        few = len(self.ask.names or ()) <= activation.PIGGYBACKED_VARIABLES
+    @property
+    def finds_nothing(self) -> bool:
+        """True if a look would find no job: others wait, and whatever becomes available wakes one of them."""
+        due_at = self._queue.due_at
+        if due_at is None or due_at <= trio.current_time() or not self.alone:
+            return False
+        return any(other.waiting and not other.woken and not other.served for other in self._queue.pollers)
+
+    @property
+    def served(self) -> bool:
+        """True if a batch makes leases for the poll, or has made some that it will take: it leaves without a look."""
+        return self.delivery is not None or bool(self._leases)
+
+    def takes_new(self) -> bool:
+        """True if the poll waits for the next job, and showing one costs the batch little."""
+        few = len(self.ask.names or ()) <= MAX_NAMES
         return few and self.alone and self.waiting and not self.woken and self.delivery is None
 
     def wake(self) -> None:
@@ -365,21 +385,30 @@ class LongPolls:
         for poller in queue.pollers:
             if n <= 0:
                 break
-            poller.wake()
-            n -= poller.max_jobs
+            if not poller.served:
+                poller.wake()
+                n -= poller.max_jobs
 
-    def piggybacked(self, available: Mapping[Subject, int]) -> list[PiggybackedPoll]:
-        """The statements for a batch: that of the longest waiting poll of each type, up to a limit. Never waits."""
-        polls: list[PiggybackedPoll] = []
-        now = trio.current_time()
-        for subject in available:
+    def lease_new(self, jobs: NewJobs, now_ms: int) -> list[PollLeases]:
+        """Lease new jobs to the polls that wait, the longest waiting first, up to a limit. Never waits.
+
+        Jobs go by priority and age. A job that cannot be shown from memory stays for a look.
+        """
+        given: list[PollLeases] = []
+        room = MAX_NEW_LEASES
+        for subject, new in jobs.items():
             queue = self._queues.get(subject)
-            poller = None if queue is None else next(filter(Poller.can_piggyback, queue.pollers), None)
-            if poller is not None and not (bounds := self.bounds.of(subject, now)).overdue(now):
-                polls.append(PiggybackedPoll(self, poller, bounds))
-            if len(polls) == MAX_PIGGYBACKED:
-                break
-        return polls
+            waiting = [] if queue is None else list(filter(Poller.takes_new, queue.pollers))
+            ordered = sorted(new, key=_by_priority_and_age, reverse=True)[-room:] if waiting and room else []
+            room -= len(ordered)
+            for poller in waiting:
+                leases = PollLeases(self, poller, now_ms)
+                while ordered and leases.add(ordered[-1]):
+                    ordered.pop()
+                if leases.leases:
+                    leases.open()
+                    given.append(leases)
+        return given
 
     def note_lost_lease(self, subject: Subject, token: UUID) -> None:
         """Remember a lease that may have no worker. The next look takes it back, and so do those within `LOST_S`."""
@@ -426,6 +455,10 @@ class LongPolls:
         for queue in self._queues.values():
             for poller in queue.pollers:
                 poller.wake()
+
+
+def _by_priority_and_age(job: Job) -> tuple[int, int]:
+    return -job.priority, job.key
 
 
 def _remove(queue: _Queue, poller: Poller) -> bool:

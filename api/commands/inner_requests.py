@@ -11,7 +11,7 @@ from typing import Any
 from urllib.parse import unquote
 
 from vivero.api.admission.redirects import MARK
-from vivero.api.http.request import OWNER, RELEASE, Receive, Request, Send
+from vivero.api.http.request import HAS_LEFT, OWNER, RELEASE, Receive, Request, Send
 from vivero.api.http.response import Response
 
 TOOL = "vivero.tool"
@@ -60,7 +60,7 @@ class InnerRequests:
             "raw_path": inner.path.encode(),
             "query_string": b"&".join(filter(None, (inner.query.encode(), MARK))),  # no node redirects it
             "headers": headers,
-            "extensions": {OWNER: lambda _headers: outer.owner, TOOL: tool, RELEASE: {}},
+            "extensions": {OWNER: lambda _headers: outer.owner, HAS_LEFT: outer.has_left, TOOL: tool, RELEASE: {}},
         }
         return await self._answer(scope, _receiving(inner, outer), _sending(release))
 

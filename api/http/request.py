@@ -27,6 +27,8 @@ OWNER = "vivero.owner"
 """An extension of ASGI: a function from the request's headers to the address that the request counts for."""
 DECLARED_BYTES = "vivero.declared_bytes"
 """An extension of ASGI: the Content-Length of the request, which the server has read; 0 without one."""
+HAS_LEFT = "vivero.has_left"
+"""An extension of ASGI: a function that tells whether the client has closed its side, without waiting."""
 UNWATCHED_S = 1.0
 """Handlers that wait longer than this start to watch for a disconnect. Before that, it costs more than it saves."""
 
@@ -43,7 +45,7 @@ class Request:
     """Method, path, the values of the path's parameters, headers (names in lower case), query and body."""
 
     __slots__ = (
-        *("_first", "_owner", "_query", "_receive", "_send"),
+        *("_first", "_has_left", "_owner", "_query", "_receive", "_send"),
         *("allowed", "audited", "body", "caller", "headers", "method", "note", "params", "path", "query_string"),
         *("redirected", "scheme", "target", "tenants", "tool"),
     )
@@ -67,6 +69,7 @@ class Request:
         audited: Audited | None = None,
         tool: str | None = None,
         scheme: str = "http",
+        has_left: Callable[[], bool] | None = None,
     ) -> None:
         """`allowed`: what the caller has the route's permission for; None for everything.
 
@@ -83,6 +86,7 @@ class Request:
         self._receive = receive
         self._send = send
         self._owner = owner
+        self._has_left = has_left
         self._query: dict[str, str] | None = None
         self._first: dict[bytes, bytes] | None = None
         self.caller = caller
@@ -136,6 +140,10 @@ class Request:
         if text.lower() not in ("true", "false"):
             raise bad_request(f"Failed to convert '{name}' with value: '{text[:100]}'")
         return text.lower() == "true"
+
+    def has_left(self) -> bool:
+        """Whether the client has closed its side, as far as the server can tell now. Otherwise False."""
+        return self._has_left is not None and self._has_left()
 
     async def disconnected(self) -> None:
         """Return when the client disconnects. Only for one task at a time, after the body is read."""

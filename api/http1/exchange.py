@@ -31,6 +31,7 @@ DISCONNECT = "http.disconnect"
 RELEASE = "http.request.release"
 OWNER = "vivero.owner"
 DECLARED_BYTES = "vivero.declared_bytes"
+HAS_LEFT = "vivero.has_left"
 _NO_DETAILS: Mapping[str, object] = {}
 
 
@@ -105,7 +106,12 @@ class Exchange:
             "headers": request.headers,
             "client": client,
             "server": server,
-            "extensions": {RELEASE: _NO_DETAILS, OWNER: self.owner, DECLARED_BYTES: request.content_length},
+            "extensions": {
+                RELEASE: _NO_DETAILS,
+                OWNER: self.owner,
+                DECLARED_BYTES: request.content_length,
+                HAS_LEFT: self.wire.has_left,
+            },
         }
 
     def owner(self, headers: Iterable[tuple[bytes, bytes]]) -> str:

@@ -90,9 +90,12 @@ class SocketStream(trio.abc.HalfCloseableStream):
             return False
 
     def has_hung_up(self) -> bool:
-        """True if the peer has closed, even if there are unread bytes. Always False on systems that do not tell."""
+        """True if one side has closed, even if there are unread bytes. Always False on systems that do not tell."""
+        descriptor = self._socket.fileno()
+        if descriptor < 0:
+            return True
         poll = select.poll()
-        poll.register(self._socket.fileno(), _HUNG_UP)
+        poll.register(descriptor, _HUNG_UP)
         return bool(poll.poll(0))
 
     def finish_nowait(self) -> None:

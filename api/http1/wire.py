@@ -158,6 +158,12 @@ class Wire:
             else:
                 await trio.sleep(HUNG_UP_S)
 
+    def has_left(self) -> bool:
+        """True if the client has closed its side. Systems and streams that cannot tell say False."""
+        if not self.eof and isinstance(self.stream, SocketStream):
+            self.eof = self.stream.has_hung_up()
+        return self.eof
+
     def parse_pending(self) -> None:
         """Feed the parser one slice of the received bytes."""
         size = self.parser.step_bytes()

@@ -19,7 +19,7 @@ from vivero.api.commands import submission
 from vivero.api.http import tracing
 from vivero.api.http.decoding import Body, Int64, Violations, as_int64, decode, decoder
 from vivero.api.http.problems import unexpected_value
-from vivero.api.http.request import Request
+from vivero.api.http.request import ClientLeft, Request
 from vivero.api.http.response import JSON, Response
 from vivero.api.http.shared_budget import Share
 from vivero.api.services import Services
@@ -46,6 +46,8 @@ MAX_WORKER = 1000
 """Characters of a job type or a worker's name."""
 MAX_FETCHED = 1000
 RELEASE_TIMEOUT_S = 5.0
+FIRST_LOOK_S = 1.0
+"""A worker that waits for less time looks first, although others of its type wait already."""
 PROVIDED, ASSIGNED = TENANT_FILTERS = ("PROVIDED", "ASSIGNED")
 
 
@@ -90,11 +92,14 @@ async def activate(request: Request, services: Services) -> Response:
     ):
         wait.leave = partial(_displace, pollers)
         worker = _Worker(request, services, pollers, share, until)
-        activated = await worker.activate_once()
+        activated = Activated() if worker.may_wait else await worker.activate_once()
         while not activated.jobs and await worker.wait() and not worker.gone:
             activated = await worker.activate_once()
         if left := worker.take():  # a batch delivered these after the client had left
             await _release(services, left)
+        if worker.waited and activated.leases and request.has_left():  # a system would take the answer nevertheless
+            await _release(services, activated.leases)
+            raise ClientLeft
     if activated.jobs:
         services.observing.requests.note_activated(ask.type, len(activated.jobs))
         if services.observing.tracer is not None:
@@ -154,11 +159,11 @@ def _ask(body: ActivationBody, settings: ApiSettings) -> tuple[ActivationRequest
     return ask, trio.current_time() + min(poll_ms / 1000, settings.max_wait_s)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class _Worker:
     """One activation, with a poller for each tenant.
 
-    `share`: of the memory for answers; `until`: the end of the wait (Trio's clock).
+    `share`: of the memory for answers; `until`: the end of the wait (Trio's clock); `waited`: it has waited.
     """
 
     request: Request
@@ -166,11 +171,17 @@ class _Worker:
     pollers: Sequence[Poller]
     share: Share
     until: float
+    waited: bool = False
 
     @property
     def gone(self) -> bool:
         """True if the client has disconnected."""
         return any(poller.gone for poller in self.pollers)
+
+    @property
+    def may_wait(self) -> bool:
+        """True if the worker waits without a first look. One that waits shortly looks: a notification may be late."""
+        return self.until - trio.current_time() >= FIRST_LOOK_S and self.pollers[0].finds_nothing
 
     def take(self) -> list[Lease]:
         """The leases that batches have delivered."""
@@ -180,6 +191,7 @@ class _Worker:
         """Wait for a reason to look. False if the time is over. A client that leaves ends the wait."""
         if self.until <= trio.current_time():
             return False
+        self.waited = True
         return await wait_for_any(self.pollers, self.until, self.request.disconnected)
 
     async def activate_once(self) -> Activated:

@@ -9,7 +9,7 @@ import structlog
 import trio
 
 from vivero.api.http1 import grpc
-from vivero.api.http1.exchange import DECLARED_BYTES, DISCARD_BYTES, DISCONNECT, OWNER, RELEASE
+from vivero.api.http1.exchange import DECLARED_BYTES, DISCARD_BYTES, DISCONNECT, HAS_LEFT, OWNER, RELEASE
 from vivero.api.http1.parser import FIELD_BYTES, LINE_BYTES
 from vivero.api.http1.problems import RETRY_AFTER, Refusal, problem_body
 from vivero.api.http1.request import check_host, declared_bytes, split_target
@@ -88,7 +88,12 @@ class TlsExchange:
         scope = dict(self._scope)
         target = scope["raw_path"] + (b"?" + scope["query_string"] if scope["query_string"] else b"")
         scope["path"], scope["raw_path"], scope["query_string"] = split_target(target)
-        scope["extensions"] = {RELEASE: {}, OWNER: self._owner, DECLARED_BYTES: self._declared}
+        scope["extensions"] = {
+            RELEASE: {},
+            OWNER: self._owner,
+            DECLARED_BYTES: self._declared,
+            HAS_LEFT: self._connection.stream.has_hung_up,
+        }
         return scope
 
     def _owner(self, headers: Iterable[tuple[bytes, bytes]]) -> str:

@@ -11,6 +11,7 @@ from collections.abc import Awaitable, Callable, Iterable, Sequence, Set
 from dataclasses import dataclass, field
 from itertools import takewhile
 from time import perf_counter, thread_time
+from typing import NamedTuple
 
 import msgspec
 import structlog
@@ -29,6 +30,7 @@ from vivero.core.rules import FOLLOW_UP_ROUNDS
 from vivero.core.state import batches
 from vivero.core.state.batches import Retained
 from vivero.core.state.slot_moves import slot_moves
+from vivero.engine.consumer.new_job_leases import NewJobs
 from vivero.engine.consumer.rejected_commands import RejectedCommands
 from vivero.engine.consumer.traces import HandledCommand
 from vivero.storage.access import audit_log
@@ -38,6 +40,7 @@ from vivero.storage.log.log_batches import CommandRow
 from vivero.storage.postgres.driver import Call
 from vivero.storage.state import save
 from vivero.storage.state.load_plan import OF_TREES
+from vivero.storage.state.saved_rows import NEW_JOBS, RowsByType
 
 log = structlog.get_logger(__name__)
 
@@ -56,6 +59,13 @@ Fill = Callable[[list[Need]], Awaitable[Set[Need]]]
 """Loads needs with a constant number of statements. Gives those that it leaves out (`load.Loaded`)."""
 
 
+class NewJobsOfBatch(NamedTuple):
+    """The jobs that a batch creates for workers, and the place of the statement that inserts them."""
+
+    ready: NewJobs
+    place: int
+
+
 @dataclass(slots=True)
 class BatchResult:
     """The result of a batch, to be committed and then reported. Without commands it is a quantum of deferred work."""
@@ -72,6 +82,10 @@ class BatchResult:
     """Partitions whose inboxes got commands that no quantum does before they arrive."""
     counted: Counter[tuple[str, str]]
     """Commands by intent and outcome, for metrics."""
+    now: int
+    """The engine's time, in epoch ms."""
+    new_jobs: NewJobsOfBatch | None = None
+    """None: it creates no job that a worker can have."""
     seconds: float = 0.0
     """The time that the batch took up to its commit."""
     traced: Sequence[HandledCommand] = ()
@@ -291,8 +305,13 @@ async def _finish(processor: Processor, collected: _Collected, now: int) -> Batc
         inboxes = {one for one in inboxes if one > 0} | {move.to for move in slot_moves(state) if move.to}
     roots = batches.close(state)
     moves = save.moves_definitions(state)
+    rows = RowsByType(state)
+    ready = rows.ready_jobs() if notices.available else {}
+    place = 0
     calls, turn = [save.require_untaken(collected.untaken)] if collected.untaken else [], perf_counter()
-    for call in save.statements_of(state, collected.log_rows, notices.to_inbox, now):
+    for call in save.statements_of(state, rows, collected.log_rows, notices.to_inbox, now):
+        if call[0] is NEW_JOBS:
+            place = len(calls)
         calls.append(call)
         if perf_counter() - turn > CHECKPOINT_EVERY_S:
             await trio.lowlevel.checkpoint()
@@ -311,4 +330,6 @@ async def _finish(processor: Processor, collected: _Collected, now: int) -> Batc
         moves,
         inboxes,
         collected.counted,
+        now,
+        NewJobsOfBatch(ready, place) if ready else None,
     )

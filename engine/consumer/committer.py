@@ -10,9 +10,9 @@ from vivero.core.state import batches
 from vivero.core.state.state import State
 from vivero.engine.consumer.attempts import Trials
 from vivero.engine.consumer.batch import BatchResult
+from vivero.engine.consumer.new_job_leases import BatchLeases
 from vivero.engine.consumer.observers import tell
 from vivero.engine.consumer.owner import Owner
-from vivero.engine.consumer.piggyback import PiggybackedStatements
 from vivero.engine.consumer.progress import Progress
 from vivero.engine.consumer.quanta import Quanta
 from vivero.engine.consumer.rejected_commands import Suspected
@@ -83,8 +83,8 @@ class Committer:
         the socket at its own checkpoints, while PostgreSQL works on what it has (docs/adr/0003). `deferred` tells
         whether work remains for quanta.
         """
-        piggybacked = self._piggybacked(work)
-        calls = [self._fence(work, deferred), *work.calls, *piggybacked.calls]
+        leases = self._lease_new_jobs(work)
+        calls = [self._fence(work, deferred), *work.calls]
         if self.careful:
             calls.insert(1, attempts.clear(self._claim.partition, work.last))
             calls += [timers.note_stuck(self._claim.partition, timer) for timer in self._owner.rejected.unrecorded]
@@ -93,11 +93,11 @@ class Committer:
         try:
             self.connection.start_pipeline(calls)
         except StorageError as error:
-            piggybacked.lose()
+            leases.lose()
             if isinstance(error, DataPoison):
                 raise Suspected(first, work.last, work.commands, error) from error
             raise
-        nursery.start_soon(self._finish, work, first, len(calls), piggybacked, self._under_way)
+        nursery.start_soon(self._finish, work, first, len(calls), leases, self._under_way)
         await trio.lowlevel.checkpoint()
 
     async def renew_lease(self) -> None:
@@ -115,16 +115,13 @@ class Committer:
         with self._beat.waiting(self._owner.settings.call_timeout_s):
             await leadership.hand_over(self.connection, self._claim)
 
-    def _piggybacked(self, work: BatchResult) -> PiggybackedStatements:
-        """Statements that run with this batch. A batch that failed before runs alone: they may have been the cause."""
-        rejected = self._owner.rejected
-        alone_until = max(rejected.careful_until, rejected.piggybacked_until)
-        if not (work.commands and work.notices.available) or self.progress.last < alone_until:
-            return PiggybackedStatements()
-        statements = self._owner.observer.piggybacked(work.notices.available)
-        if statements:
-            rejected.piggybacked_until = work.last
-        return PiggybackedStatements(statements)
+    def _lease_new_jobs(self, work: BatchResult) -> BatchLeases:
+        """Lease new jobs to workers that wait. After a batch that failed, they find their jobs themselves."""
+        if work.new_jobs is None or not work.commands or self.careful:
+            return BatchLeases()
+        leases = BatchLeases(self._owner.observer.lease_new(work.new_jobs.ready, work.now))
+        work.calls[work.new_jobs.place] = save.with_leases(work.calls[work.new_jobs.place], *leases.columns)
+        return leases
 
     def _fence(self, work: BatchResult, deferred: bool) -> Call:
         """The first statement. While work is deferred, it reserves keys for the quanta between commands."""
@@ -136,12 +133,12 @@ class Committer:
         return save.fence(claim.partition, claim.epoch, self.progress.last, work.last, self._reserved_up_to)
 
     async def _finish(
-        self, work: BatchResult, first: int, statements: int, piggybacked: PiggybackedStatements, done: trio.Event
+        self, work: BatchResult, first: int, statements: int, leases: BatchLeases, done: trio.Event
     ) -> None:
         started, started_ns = trio.current_time(), time_ns() if work.traced else 0
-        with piggybacked.lost_without_result():
+        with leases.lost_without_commit():
             try:
-                results = await self.connection.finish_pipeline(deadline=started + COMMIT_DEADLINE_S)
+                await self.connection.finish_pipeline(deadline=started + COMMIT_DEADLINE_S)
             except DataPoison as poison:
                 raise Suspected(first, work.last, work.commands, poison) from poison
             took = trio.current_time() - started
@@ -151,7 +148,7 @@ class Committer:
             self._note_commit(work, statements)
             if self._traces is not None and work.traced:
                 self._traces.committed(work.traced, work.commands, started_ns)
-            left = piggybacked.left(results, work.notices.available)
+            left = leases.left(work.notices.available)
             tell(self._owner.observer, self._claim.partition, work, left)  # no checkpoint up to here
         done.set()
 

@@ -1,4 +1,4 @@
-"""The parties that the consumer asks for models and statements, and tells about committed batches."""
+"""The parties that the consumer asks for models and leases, and tells about committed batches."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Protocol
 from vivero.core.bpmn.model import Process
 from vivero.core.execution.outcomes import Ended
 from vivero.engine.consumer.batch import BatchResult
-from vivero.engine.consumer.piggyback import PiggybackedStatement, Subject
+from vivero.engine.consumer.new_job_leases import NewJobLeases, NewJobs, Subject
 from vivero.engine.definitions.decisions import DecisionCache
 from vivero.storage.log.command_log import CommandOutcome
 from vivero.storage.postgres.driver import Connection
@@ -34,8 +34,8 @@ class CommitObserver(Protocol):
     def available(self, type: str, tenant: str, count: int) -> None:
         """Jobs of a type can be activated now."""
 
-    def piggybacked(self, available: Mapping[Subject, int], /) -> Sequence[PiggybackedStatement]:
-        """Statements to run with a batch that creates so many jobs by type and tenant."""
+    def lease_new(self, jobs: NewJobs, now_ms: int, /) -> Sequence[NewJobLeases]:
+        """Leases for jobs that a batch creates, and that are saved with it. `now_ms`: the engine's time."""
 
     def inbox_filled(self, partition: int, /) -> None:
         """The inbox has commands for the log of this partition."""
@@ -48,7 +48,7 @@ class CommitObserver(Protocol):
 
 
 def tell(observer: CommitObserver, partition: int, work: BatchResult, left: Mapping[Subject, int]) -> None:
-    """Tell the observer about a committed batch. `left` are its jobs that no piggybacked statement leased."""
+    """Tell the observer about a committed batch. `left` are its jobs that it did not lease."""
     observer.committed(partition, work.last, work.outcomes, work.notices.ended)
     if work.notices.timers:
         observer.timers_changed(partition, work.notices.timers)

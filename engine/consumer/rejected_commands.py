@@ -49,8 +49,6 @@ class RejectedCommands:
     """The timers that the next batch records, for later terms."""
     careful_until: int = 0
     """Commands up to this position run one by one, because one of them cannot be saved or is too slow."""
-    piggybacked_until: int = 0
-    """Commands up to this position were sent with piggybacked statements. A repetition goes without them."""
 
     def suspect(self, suspected: Suspected) -> None:
         """A batch could not be loaded or saved. Try its commands one by one, and reject one that was alone."""

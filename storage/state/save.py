@@ -60,16 +60,15 @@ class EventLogRow(NamedTuple):
 
 
 def statements_of(
-    state: State, log_rows: Sequence[EventLogRow], to_inbox: Sequence[InboxCommand], now: int
+    state: State, rows: RowsByType, log_rows: Sequence[EventLogRow], to_inbox: Sequence[InboxCommand], now: int
 ) -> Iterator[Call]:
-    """All statements of a batch except its fence. `now`: epoch ms."""
+    """All statements of a batch with these rows except its fence. `now`: epoch ms."""
     positions, seqs, roots, requests, *texts = zip(*log_rows, strict=True) if log_rows else [()] * 7
     events, rejections, responses = map(Texts, texts)
     of_batch = state.partition, EVENT_FORMAT, now, LARGE_EVENTS
     yield _sql["event_log"], (positions, seqs, roots, requests, events, rejections, responses, *of_batch)
     if to_inbox:
         yield _sql["inbox"], (_encode([_inbox_command(one) for one in to_inbox]),)
-    rows = RowsByType(state)
     yield from statements_for_rows(state, rows)
     yield from _counts(state.partition, rows)
     if state.routes.several:
@@ -79,6 +78,14 @@ def statements_of(
     if definitions := [*rows.new.get(Definition, ()), *rows.changed.get(Definition, ())]:
         announced = [{"tenant": row.tenant, "processId": row.process_id, "key": row.key} for row in definitions]
         yield _sql["tell_definitions"], (_encode(announced), DEFINITIONS_CHANNEL)
+
+
+def with_leases(
+    call: Call, keys: Sequence[int], workers: Sequence[str], tokens: Sequence[str], ends: Sequence[int]
+) -> Call:
+    """The statement that inserts new jobs, some of them leased up to these ends (epoch ms of the engine's clock)."""
+    statement, (documents, *_) = call
+    return statement, (documents, keys, workers, tokens, ends)
 
 
 def moves_definitions(state: State) -> bool:

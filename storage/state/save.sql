@@ -188,23 +188,26 @@ WHERE job_key = ANY (ARRAY(
     FOR UPDATE));
 
 -- name: new_jobs
--- `ready` is false if the job ended in the batch that created it. The job statistics are in the same statement.
+-- `ready` is false if the job ended in the batch that created it, or is leased to a worker that waits: $2 to $5 are the keys of
+-- leased jobs, their workers, tokens and ends (docs/adr/0094). The job statistics are in the same statement.
 WITH made AS (
 INSERT INTO jobs (job_key, root_key, part_key, process_instance_key, element_instance_key, path, process_definition_key,
-    process_id, process_version, element_id, business_id, tags, tenant_id, type, retries, created_at, updated_at, state, kind,
+    process_id, process_version, element_id, tags, tenant_id, type, retries, created_at, updated_at, state, kind,
     listener_event, listener_index, priority, headers, error_code, error_message, available_at, trace, ended_at, denied_reason,
-    ready)
+    business_id, ready, worker, lease_token)
 SELECT x.key, coalesce(x.root, x.instance), coalesce(x.part, x.root, x.instance), x.instance, x.element,
-    coalesce(x.path, ARRAY[x.element, x.instance]), x.definition, x.process_id, x.number, x.element_id, x.business_id,
-    coalesce(x.tags, '{}'), x.tenant, x.type, x.retries, from_epoch_ms(x.created_at), from_epoch_ms(x.updated_at), x.state,
+    coalesce(x.path, ARRAY[x.element, x.instance]), x.definition, x.process_id, x.number, x.element_id, coalesce(x.tags, '{}'),
+    x.tenant, x.type, x.retries, from_epoch_ms(x.created_at), from_epoch_ms(x.updated_at), x.state,
     coalesce(x.kind, 'BPMN_ELEMENT'), coalesce(x.listener_event, 'UNSPECIFIED'), coalesce(x.listener_index, 0),
-    coalesce(x.priority, 0), coalesce(x.headers, '{}'), x.error_code, x.error_message, from_epoch_ms(x.available_at), x.trace,
-    from_epoch_ms(x.ended_at), x.denied_reason, x.lease = 'ready'
+    coalesce(x.priority, 0), coalesce(x.headers, '{}'), x.error_code, x.error_message,
+    coalesce(from_epoch_ms(l.until), from_epoch_ms(x.available_at)), x.trace, from_epoch_ms(x.ended_at), x.denied_reason,
+    x.business_id, x.lease = 'ready' AND l.key IS NULL, l.worker, l.token
 FROM json_to_recordset($1) AS x(key bigint, root bigint, part bigint, instance bigint, element bigint, path bigint[],
-    definition bigint, process_id text, number int, element_id text, business_id text, tags text[], tenant text, type text,
-    retries int, created_at bigint, updated_at bigint, state text, kind text, listener_event text, listener_index int,
-    priority int, headers json, error_code text, error_message text, available_at bigint, trace text, ended_at bigint,
-    denied_reason text, lease text)
+    definition bigint, process_id text, number int, element_id text, tags text[], tenant text, type text, retries int,
+    created_at bigint, updated_at bigint, state text, kind text, listener_event text, listener_index int, priority int,
+    headers json, error_code text, error_message text, available_at bigint, trace text, ended_at bigint, denied_reason text,
+    business_id text, lease text)
+LEFT JOIN unnest($2::bigint[], $3::text[], $4::uuid[], $5::bigint[]) AS l(key, worker, token, until) ON l.key = x.key
 RETURNING job_key, tenant_id, type, state, created_at, updated_at)
 INSERT INTO job_count_changes (partition_id, tenant_id, type, worker, status, jobs, last_at)
 SELECT job_key >> 51, tenant_id, type, '', 'CREATED', count(*), max(created_at) FROM made GROUP BY 1, 2, 3

@@ -61,6 +61,14 @@ class RowsByType:
             else:
                 rows[kind] = [row]
 
+    def ready_jobs(self) -> dict[tuple[str, str], list[Job]]:
+        """The new jobs that a worker can have, by type and tenant. `statements_for_rows` forgets which they are."""
+        ready: dict[tuple[str, str], list[Job]] = {}
+        for job in self.new.get(Job, ()):
+            if job.lease == "ready":
+                ready.setdefault((job.type, job.element.instance.tenant), []).append(job)
+        return ready
+
 
 def statements_for_rows(state: State, by_type: RowsByType | None = None) -> Iterator[Call]:
     """The statements for all dirty rows. `by_type`: these rows, if they are grouped already."""
@@ -138,6 +146,8 @@ class _Written:
 
     def params(self, statement: Statement, state: State) -> Params:
         encoded = _encode(self.documents[statement])
+        if statement is NEW_JOBS:
+            return encoded, *_NO_LEASES
         return (encoded, state.partition) if statement in _WITH_PARTITION else (encoded,)
 
 
@@ -172,6 +182,8 @@ _TABLES: dict[type[Row], _Saved] = {
 
 _OTHERWISE = (InstanceTree, LoopItems, Usage, SlotMove, Migration, SuspensionChange)
 """Rows in the statement of another row, or with statements of their own, here and in `save`."""
+NEW_JOBS = _sql["new_jobs"]
+_NO_LEASES: Params = ([], [], [], [])
 _WITH_PARTITION = {_sql["new_timers"], _sql["new_messages"]}
 _ORDER = {statement: place for place, statement in enumerate(_sql.values())}
 """Tables are written in the order of the file, so all batches take their locks in the same order."""

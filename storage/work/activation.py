@@ -1,9 +1,9 @@
 """Leasing jobs to workers (docs/design/log.md §7).
 
 Activation does not go through the log. Any node leases jobs by one autocommit statement. For workers that already wait,
-the statement runs at the end of the batch that creates the jobs (docs/adr/0011). A lease is a token and a time. A job
-whose lease has ended can be leased again, without a sweeper. Only this module grants leases; a batch sets the lease
-columns when it creates, fails or ends a job. docs/adr/0008 says why jobs come with their lease, docs/adr/0013 why they
+the batch that creates jobs saves them with leases (docs/adr/0094). A lease is a token and a time. A job whose lease has
+ended can be leased again, without a sweeper. Otherwise only this module grants leases; a batch sets the lease columns
+when it creates, fails or ends a job. docs/adr/0008 says why jobs come with their lease, docs/adr/0013 why they
 are measured before.
 """
 
@@ -33,8 +33,6 @@ NAMES_AT_ONCE = 5_000
 """Names, of all its jobs together, that one statement looks up. Of the first job it looks up any number."""
 SMALL_BYTES = 60_000
 """The most bytes of all jobs that come with their leases."""
-PIGGYBACKED_VARIABLES = 100
-"""Variables of a job that a statement on a batch looks at: more would cost the batch."""
 MAX_VARIABLES = 100_000
 """Variables that a job may see. It cannot be shown to a worker that fetches more."""
 
@@ -123,7 +121,7 @@ def lease_statement(
     ask: ActivationRequest,
     token: UUID,
     room: int = SMALL_BYTES,
-    variables: int = PIGGYBACKED_VARIABLES,
+    variables: int = MAX_VARIABLES,
     start: ScanStart = EVERYTHING,
 ) -> Call:
     """The statement that leases jobs under this token: expired ones first, then by priority and age.

@@ -46,8 +46,6 @@ SLOW_LOOKS = 3
 """Slow plain looks in a row after which the next looks have bounds. One or two may have waited for a processor."""
 MEASURE_S = 60.0
 """After a plain look found jobs that are not small, looks measure jobs for this time."""
-OVERDUE_S = 5.0
-"""If a look without bounds is so late, no statement is piggybacked on a batch: those all have bounds."""
 
 _LOWEST, _HIGHEST = -(2**31), 2**31 - 1
 _LAST_KEY = 2**63 - 1
@@ -144,7 +142,7 @@ class SubjectBounds:
         return self._due_ms if self._slow else 0
 
     def bounded(self, partitions: Sequence[int] = (1,)) -> ScanStart:
-        """The bounds of a piggybacked statement, which must be short. They are left out if they gain nothing.
+        """The bounds of a look. They are left out if they gain nothing.
 
         `partitions`: all of the database, in the order in which their jobs are taken.
         """
@@ -157,10 +155,6 @@ class SubjectBounds:
             took_s = now - start.began
             self._slow = took_s >= SLOW_S
             self._whole_at = now + min(max(took_s / WHOLE_SHARE, WHOLE_EVERY_S), MAX_WHOLE_EVERY_S)
-
-    def overdue(self, now: float) -> bool:
-        """Whether a look without bounds should have been long ago. Plain looks have none."""
-        return now >= self._whole_at + OVERDUE_S and not self.plain(now)
 
     def learn(self, start: ScanStart, seen: ObservedBounds) -> None:
         """Keep what a look saw, unless it began before the last look without bounds ended: that one may know better."""

@@ -16,6 +16,7 @@ from tests.databases import Databases
 from vivero.api import app as api_app
 from vivero.api.activation.long_polls import LongPolls
 from vivero.api.admission.command_routing import CommandRouting
+from vivero.api.http.request import HAS_LEFT
 from vivero.api.services import (
     CommandServices,
     FileServices,
@@ -71,6 +72,8 @@ class Client:
     def __init__(self, app) -> None:
         self.app = app
         self.gone = trio.Event()
+        self.has_left = False
+        """The client has closed, and nothing has read its end yet."""
 
     async def __call__(
         self, method, target, body=b"", headers=(), *, chunks=None, fail_send=False, typed=True
@@ -86,6 +89,7 @@ class Client:
             "path": path,
             "query_string": query.encode(),
             "headers": list(headers),
+            "extensions": {HAS_LEFT: lambda: self.has_left},
         }
         parts = list(chunks or [body])
         sent = []

@@ -1,5 +1,6 @@
 """The long_polls of long polls: nobody is woken for nothing, and no wake-up is lost."""
 
+import json
 from contextlib import ExitStack
 from functools import partial
 from types import SimpleNamespace
@@ -10,15 +11,16 @@ import pytest
 import trio
 import trio.testing
 
-from vivero.api.activation.long_polls import LOST_S, MAX_LOST, MAX_PIGGYBACKED, LongPolls, wait_for_any
+from tests.core.engine import Engine
+from tests.core.models import end, process, task
+from tests.core.models import start as start_event
+from vivero.api.activation.long_polls import LOST_S, MAX_LOST, LongPolls, wait_for_any
+from vivero.engine.consumer.new_job_leases import NewLease
 from vivero.engine.outcomes.admission import Overloaded
 from vivero.node.http_server import identities_changed
 from vivero.node.node_events import NodeEvents
 from vivero.storage.access.identities import CHANNEL
-from vivero.storage.postgres.results import QueryResult
-from vivero.storage.work import activation
-from vivero.storage.work.activation import ActivationRequest, Lease
-from vivero.storage.work.scan_bounds import OVERDUE_S, SLOW_LOOKS, WHOLE_EVERY_S
+from vivero.storage.work.activation import ActivationRequest
 
 FOREVER = float("inf")
 
@@ -108,7 +110,7 @@ async def test_one_client_waits_for_the_jobs_of_several_tenants(long_polls, nurs
 
 async def make_available(long_polls, tenant):
     await trio.testing.wait_all_tasks_blocked()
-    assert long_polls.piggybacked({("t", tenant): 1}) == []
+    assert long_polls.lease_new(created(tenant=tenant), 0) == []
     long_polls.available("t", tenant, 1)
 
 
@@ -253,140 +255,102 @@ async def test_nobody_waits_at_a_closed_board(long_polls, start, nursery, mock_c
     nursery.cancel_scope.cancel()
 
 
-# On a batch
+# New jobs of a batch
 
 
-LEASE = (7, "0b8a4a3e-0000-4000-8000-000000000001", 2, b"{}")
+NOW_MS = 1_000
 
 
-def brings(*leases, large=False, slow=False):
-    """The result of a plain statement."""
-    rows = [(key, token, True, job) for key, token, _, job in leases]
-    if large or slow:
-        rows.append((None, None, not large, None))
-    return QueryResult(rows, len(rows), "SELECT")
+def created(*priorities, type="t", tenant="x", **variables):
+    """The new jobs of a batch, with these priorities, by type and tenant."""
+    engine = Engine()
+    engine.deploy(process(start_event(), task("work", type=type, priority="=priority"), end(), "start > work > end"))
+    for priority in priorities or (0,):
+        engine.start(priority=priority, **variables)
+    return {(type, tenant): list(engine.state.jobs.values())}
 
 
-def brings_measured(*leases, unfit=(), priority=0, first_key=1, due_ms=0):
-    """The result of a statement with bounds that measures jobs."""
-    seen = (priority, first_key, due_ms, 0.0)
-    rows = [(key, token, True, size, job, *seen) for key, token, size, job in leases]
-    rows += [(key, None, False, size, None, *seen) for key, size in unfit]
-    return QueryResult(rows, len(rows), "SELECT")
+def keys_of(lease):
+    return [one.job_key for one in lease.leases]
 
 
-def make_slow(long_polls, subject=("t", "x")):
-    """Let looks have bounds, as after several slow plain ones."""
-    bounds = long_polls.bounds.of(subject, trio.current_time())
-    for _ in range(SLOW_LOOKS):
-        bounds.note_plain(trio.current_time(), large=False, slow=True)
-    return bounds
-
-
-async def test_the_longest_waiting_of_each_type_rides(long_polls, start, nursery, mock_clock):
+async def test_the_longest_waiting_of_each_type_get_new_jobs(long_polls, start, nursery, mock_clock):
     polls = [await start(long_polls, subject=(name, "x")) for name in "aab"]
     await settle()
-    piggybacked = long_polls.piggybacked({("a", "x"): 2, ("b", "x"): 1, ("c", "x"): 1})
-    assert [statement.poller for statement in piggybacked] == [polls[0].poller, polls[2].poller]
-    assert [statement.subject for statement in piggybacked] == [("a", "x"), ("b", "x")]
-    assert [statement.poller for statement in long_polls.piggybacked({("a", "x"): 1})] == [polls[1].poller]
-    assert long_polls.piggybacked({("a", "x"): 1}) == []
+    jobs = created(0, 0, 0, type="a") | created(type="b") | created(type="c")
+    given = long_polls.lease_new(jobs, NOW_MS)
+    assert [one.poller for one in given] == [poll.poller for poll in polls]
+    assert [one.subject for one in given] == [("a", "x"), ("a", "x"), ("b", "x")]
+    of_a = [job.key for job in jobs["a", "x"]]
+    assert [keys_of(one) for one in given[:2]] == [of_a[:1], of_a[1:2]]
+    assert long_polls.lease_new(jobs, NOW_MS) == [], "they wait for the end of the first batch"
     nursery.cancel_scope.cancel()
 
 
-async def test_a_batch_carries_a_few(long_polls, start, nursery, mock_clock):
-    for number in range(MAX_PIGGYBACKED + 1):
-        await start(long_polls, subject=(str(number), "x"))
+async def test_new_jobs_go_by_priority_and_age(long_polls, start, nursery, mock_clock):
+    await start(long_polls, capacity=3, lease_ms=500)
     await settle()
-    assert (
-        len(long_polls.piggybacked({(str(number), "x"): 1 for number in range(MAX_PIGGYBACKED + 1)})) == MAX_PIGGYBACKED
-    )
+    jobs = created(0, 7, -1, 7)
+    first, second, _, fourth = (job.key for job in jobs["t", "x"])
+    (given,) = long_polls.lease_new(jobs, NOW_MS)
+    token = str(given.token)
+    assert given.leases == [NewLease(key, "w", token, NOW_MS + 500) for key in (second, fourth, first)]
     nursery.cancel_scope.cancel()
 
 
-async def test_who_is_about_to_look_does_not_ride(long_polls, start, nursery, mock_clock):
+async def test_a_batch_leases_a_limited_number_of_new_jobs(long_polls, start, nursery, mock_clock, monkeypatch):
+    monkeypatch.setattr("vivero.api.activation.long_polls.MAX_NEW_LEASES", 3)
+    for type in "ab":
+        await start(long_polls, capacity=2, subject=(type, "x"))
+    await settle()
+    given = long_polls.lease_new(created(0, 0, type="a") | created(0, 0, type="b"), NOW_MS)
+    assert [len(one.leases) for one in given] == [2, 1]
+    nursery.cancel_scope.cancel()
+
+
+async def test_leases_fit_into_the_memory_of_small_answers(long_polls, start, nursery, mock_clock):
+    """The next poll gets the others. A job that is not small by itself is nobody's: it takes a look."""
+    for _ in range(2):
+        await start(long_polls, capacity=9)
+    await settle()
+    large, half = created(1, large="x" * 70_000), created(0, 0, 0, half="x" * 25_000)
+    given = long_polls.lease_new({("t", "x"): large["t", "x"] + half["t", "x"]}, NOW_MS)
+    assert [keys_of(one) for one in given] == [
+        [job.key for job in half["t", "x"][at]] for at in (slice(2), slice(2, 3))
+    ]
+    nursery.cancel_scope.cancel()
+
+
+async def test_who_is_about_to_look_gets_no_new_job(long_polls, start, nursery, mock_clock):
     poll = await start(long_polls)
     await settle()
     long_polls.available("t", "x", 1)
-    assert long_polls.piggybacked({("t", "x"): 1}) == []
+    assert long_polls.lease_new(created(), NOW_MS) == []
     assert await settle(poll) == [True]
     nursery.cancel_scope.cancel()
 
 
-async def test_a_piggybacked_poll_gets_its_jobs(long_polls, start, nursery, mock_clock):
-    poll = await start(long_polls, capacity=2)
+async def test_a_poll_gets_new_jobs_when_their_batch_is_committed(long_polls, start, nursery, mock_clock):
+    poll, other = await start(long_polls, capacity=2), await start(long_polls)
     await settle()
-    (statement,) = long_polls.piggybacked({("t", "x"): 1})
+    (given,) = long_polls.lease_new(jobs := created(), NOW_MS)
     assert await settle(poll) == [None]
-    assert statement.arrived(brings(LEASE))
+    assert given.committed()
     assert await settle(poll) == [True]
-    assert poll.poller.take() == [Lease(*LEASE)]
+    (lease,) = poll.poller.take()
+    assert (lease.job_key, lease.token) == (jobs["t", "x"][0].key, str(given.token))
+    assert json.loads(lease.job)["jobKey"] == str(lease.job_key)
     assert poll.poller.take() == []
-    nursery.cancel_scope.cancel()
-
-
-async def test_a_statement_is_plain_until_several_were_slow(long_polls, start, nursery, mock_clock):
-    poll = await start(long_polls, capacity=2)
-    for _ in range(SLOW_LOOKS):
-        await settle()
-        (statement,) = long_polls.piggybacked({("t", "x"): 1})
-        assert statement.call[0] is activation.ACTIVATE_SMALL
-        assert statement.arrived(brings(LEASE, slow=True))
-        await settle()
-        (_,) = poll.poller.take()
-        poll.leave.set()
-        poll = await start(long_polls, capacity=2)
-    await settle()
-    (statement,) = long_polls.piggybacked({("t", "x"): 1})
-    assert statement.call[0] is activation.ACTIVATE
-    nursery.cancel_scope.cancel()
-
-
-async def test_the_next_statement_begins_where_the_last_saw_the_first_job(long_polls, start, nursery, mock_clock):
-    poll = await start(long_polls, capacity=2)
-    await settle()
-    make_slow(long_polls)
-    (statement,) = long_polls.piggybacked({("t", "x"): 1})
-    assert statement.call[1][-5:] == (0, [2**31 - 1], [-(2**31)], [0], [2**63 - 1])
-    statement.arrived(brings_measured(LEASE, priority=3, first_key=5, due_ms=1234))
-    assert await settle(poll) == [True]
-    (_,) = poll.poller.take()
-    bounds = long_polls.bounds.of(("t", "x"), trio.current_time()).bounded()
-    assert (bounds.due_ms, bounds.highest[1], bounds.lowest[1], bounds.keys) == (1234, 3, 3, (0, 5, 0))
-    long_polls.wake_all()
-    assert long_polls.bounds.of(("t", "x"), trio.current_time()).bounded().keys == (0,), "the clock was set"
-    nursery.cancel_scope.cancel()
-
-
-async def test_a_poller_queries_itself_when_a_look_without_bounds_is_overdue(start, nursery, mock_clock):
-    long_polls = LongPolls(slow_poll_s=60.0)
-    await start(long_polls)
-    await settle()
-    bounds = make_slow(long_polls)
-    mock_clock.jump(WHOLE_EVERY_S + OVERDUE_S)
-    assert long_polls.piggybacked({("t", "x"): 1}) == []
-    bounds.start(trio.current_time())
-    assert len(long_polls.piggybacked({("t", "x"): 1})) == 1
-    nursery.cancel_scope.cancel()
-
-
-async def test_a_piggybacked_poll_that_has_enough_leaves_some(long_polls, start, nursery, mock_clock):
-    first, second = await start(long_polls), await start(long_polls)
-    await settle()
-    (statement,) = long_polls.piggybacked({("t", "x"): 1})
-    assert not statement.arrived(brings(LEASE))
-    await settle()
-    first.poller.take()
-    first.leave.set()
-    assert await settle(second) == [True]  # somebody looks whether there is more
+    poll.leave.set()
+    assert await settle(other) == [None], "the batch left no job"
     nursery.cancel_scope.cancel()
 
 
 @pytest.mark.parametrize("end", ["its time is over", "the program stops", "another job wakes it"])
-async def test_whoever_rides_waits_for_the_batch(long_polls, start, nursery, mock_clock, end):
+async def test_whoever_has_a_lease_waits_for_the_batch(long_polls, start, nursery, mock_clock, end):
     poll = await start(long_polls, until=1.0)
     await settle()
-    (statement,) = long_polls.piggybacked({("t", "x"): 1})
+    (given,) = long_polls.lease_new(created(), NOW_MS)
     if end == "its time is over":
         mock_clock.jump(1.0)
     elif end == "the program stops":
@@ -394,28 +358,28 @@ async def test_whoever_rides_waits_for_the_batch(long_polls, start, nursery, moc
     else:
         long_polls.available("t", "x", 1)
     assert await settle(poll) == [None]
-    statement.arrived(brings(LEASE))
+    given.committed()
     assert await settle(poll) == [True]
-    assert poll.poller.take() == [Lease(*LEASE)]
+    assert len(poll.poller.take()) == 1
     nursery.cancel_scope.cancel()
 
 
-async def test_a_piggybacked_poll_whose_batch_is_lost_queries_itself(long_polls, start, nursery, mock_clock):
+async def test_a_poll_whose_batch_is_lost_looks(long_polls, start, nursery, mock_clock):
     """Activations take back the leases of a batch that may have been committed, as long as they may still come."""
     poll = await start(long_polls)
     await settle()
-    (statement,) = long_polls.piggybacked({("t", "x"): 1})
-    statement.lost()
+    (given,) = long_polls.lease_new(created(), NOW_MS)
+    given.lost()
     assert await settle(poll) == [True]
     assert poll.poller.take() == []
-    assert long_polls.lost_leases(("t", "x")) == [statement.token] == long_polls.lost_leases(("t", "x"))
+    assert long_polls.lost_leases(("t", "x")) == [given.token] == long_polls.lost_leases(("t", "x"))
     assert long_polls.lost_leases(("u", "x")) == []
     mock_clock.jump(10 * LOST_S)
-    assert long_polls.lost_leases(("t", "x")) == [statement.token], "nobody has looked yet"
-    long_polls.taken_back(("t", "x"), [statement.token, uuid4()])
+    assert long_polls.lost_leases(("t", "x")) == [given.token], "nobody has looked yet"
+    long_polls.taken_back(("t", "x"), [given.token, uuid4()])
     mock_clock.jump(LOST_S / 2)
-    long_polls.taken_back(("t", "x"), [statement.token])
-    assert long_polls.lost_leases(("t", "x")) == [statement.token], "it may have been running when it was taken back"
+    long_polls.taken_back(("t", "x"), [given.token])
+    assert long_polls.lost_leases(("t", "x")) == [given.token], "it may have been running when it was taken back"
     mock_clock.jump(LOST_S / 2)
     assert long_polls.lost_leases(("t", "x")) == []
     nursery.cancel_scope.cancel()
@@ -434,31 +398,14 @@ async def test_what_was_lost_is_bounded_although_nobody_looks(long_polls):
 async def test_what_is_brought_to_somebody_who_has_left_is_taken_back(long_polls, start, nursery, mock_clock, when):
     first, second = await start(long_polls), await start(long_polls)
     await settle()
-    (statement,) = long_polls.piggybacked({("t", "x"): 1})
+    (given,) = long_polls.lease_new(created(), NOW_MS)
     if when == "before":
         first.poller.leave()
-    assert not statement.arrived(brings((7, str(statement.token), 2, b"{}")))
+    assert given.committed() is (when == "after")
     await settle()
     first.leave.set()
     assert await settle(second) == [True]
-    assert long_polls.lost_leases(("t", "x")) == [statement.token]
-    nursery.cancel_scope.cancel()
-
-
-@pytest.mark.parametrize("slow", [False, True])
-async def test_a_piggybacked_poll_that_found_only_a_large_job_queries_itself(
-    long_polls, start, nursery, mock_clock, slow
-):
-    """Outside of the batch. Meanwhile the batch tells others, too, of what it made."""
-    poll = await start(long_polls, capacity=5)
-    await settle()
-    if slow:
-        make_slow(long_polls)
-    (statement,) = long_polls.piggybacked({("t", "x"): 1})
-    assert not statement.arrived(brings_measured(unfit=[(7, 3_900_000)]) if slow else brings(large=True))
-    assert not long_polls.bounds.of(("t", "x"), trio.current_time()).plain(trio.current_time())
-    assert await settle(poll) == [True]
-    assert poll.poller.take() == []
+    assert long_polls.lost_leases(("t", "x")) == [given.token]
     nursery.cancel_scope.cancel()
 
 

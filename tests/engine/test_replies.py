@@ -18,8 +18,8 @@ ENDS = {
     "api/commands/outcome_waits.py": {"receives": {"OutcomeWait.receive"}},
     "api/http/deadlines.py": {"sends": {"Deadlines._end"}, "receives": {"Deadlines.receive"}},
     "api/activation/long_polls.py": {
-        "opens": {"PiggybackedPoll.__init__"},
-        "sends": {"PiggybackedPoll._settle"},
+        "opens": {"PollLeases.open"},
+        "sends": {"PollLeases._settle"},
         "receives": {"Poller._receive", "Poller.awake"},
     },
     "api/commands/submission.py": {"receives": {"_outcome", "_submitted"}},

@@ -118,7 +118,7 @@ class WholeEngine:
     def available(self, type, tenant, count):
         self.told_available.append((type, tenant, count))
 
-    def piggybacked(self, _available):
+    def lease_new(self, _jobs, _now_ms):
         return ()
 
     def timers_changed(self, _partition, changes):

@@ -207,8 +207,8 @@ BATCH: tuple[Mutant, ...] = (
         f"{LEADERSHIP_TESTS}::test_a_loser_steps_down_and_rejects_nobody",
         "engine/consumer/committer.py",
         (
-            "calls = [self._fence(work, deferred), *work.calls, *piggybacked.calls]",
-            "calls = [*work.calls, *piggybacked.calls, self._fence(work, deferred)]",
+            "calls = [self._fence(work, deferred), *work.calls]",
+            "calls = [*work.calls, self._fence(work, deferred)]",
         ),
     ),
     mutant(

@@ -2,7 +2,7 @@
 
 from tests.mutants.mutant import Mutant, mutant
 
-PIGGYBACK_TESTS = "tests/engine/consumer/test_piggyback.py"
+NEW_LEASES_TESTS = "tests/engine/consumer/test_new_job_leases.py"
 COMPLETIONS_TESTS = "tests/engine/test_completions.py"
 SUPERVISION_TESTS = "tests/engine/supervision/test_supervisor.py"
 LISTENER_TESTS = "tests/storage/postgres/test_notification_listener.py"
@@ -467,32 +467,26 @@ TASKS: tuple[Mutant, ...] = (
     ),
     # Activation (docs/design/log.md §7, docs/adr/0008)
     mutant(
-        "piggyback: a faulty statement runs again, and a command is rejected for it",
-        f"{PIGGYBACK_TESTS}::test_no_command_is_rejected_for_a_piggybacked_statement",
+        "new leases: leases that cannot be saved are tried again, and a command is rejected for them",
+        f"{NEW_LEASES_TESTS}::test_a_batch_that_the_database_rejects_is_repeated_without_leases",
         "engine/consumer/committer.py",
-        ("max(rejected.careful_until, rejected.piggybacked_until)", "rejected.piggybacked_until"),
+        ("if work.new_jobs is None or not work.commands or self.careful:", "if work.new_jobs is None:"),
     ),
     mutant(
-        "piggyback: a batch is lost with its statements again and again",
-        f"{PIGGYBACK_TESTS}::test_a_lost_batch_is_repeated_without_piggybacked_statements",
-        "engine/consumer/committer.py",
-        ("max(rejected.careful_until, rejected.piggybacked_until)", "rejected.careful_until"),
+        "new leases: nobody is told of a lost batch",
+        f"{NEW_LEASES_TESTS}::test_a_worker_whose_batch_is_lost_is_told",
+        "engine/consumer/new_job_leases.py",
+        ("            one.lost()\n", "            pass\n"),
     ),
     mutant(
-        "piggyback: nobody is told of a lost batch",
-        f"{PIGGYBACK_TESTS}::test_a_statement_whose_batch_is_lost_is_told",
-        "engine/consumer/piggyback.py",
-        ("            statement.lost()\n", "            pass\n"),
-    ),
-    mutant(
-        "piggyback: others are told of jobs that are leased",
-        f"{PIGGYBACK_TESTS}::test_a_statement_that_took_everything_wakes_no_other_poll",
-        "engine/consumer/piggyback.py",
-        ("if subject not in served}", "}"),
+        "new leases: others are told of jobs that are leased",
+        f"{NEW_LEASES_TESTS}::test_a_job_is_saved_with_its_lease",
+        "engine/consumer/new_job_leases.py",
+        (" - len(one.leases)", ""),
     ),
     mutant(
         "board: whoever rides goes when its time is over",
-        "tests/api/test_long_polls.py::test_whoever_rides_waits_for_the_batch",
+        "tests/api/test_long_polls.py::test_whoever_has_a_lease_waits_for_the_batch",
         "api/activation/long_polls.py",
         (
             "        if not self._receive() and self.delivery is not None:\n            self._leases =",

@@ -13,7 +13,6 @@ from vivero.storage.work.scan_bounds import (
     MAX_SUBJECTS,
     MAX_WHOLE_EVERY_S,
     MEASURE_S,
-    OVERDUE_S,
     SLOW_LOOKS,
     SLOW_S,
     WHOLE_EVERY_S,
@@ -140,7 +139,6 @@ def test_looks_are_plain_until_several_in_a_row_are_slow():
         assert bounds.plain(1.0)
     bounds.note_plain(9.0, large=False, slow=True)
     assert not bounds.plain(9.0)
-    assert not bounds.overdue(9.0), "its first look without bounds is due now, not since the beginning"
     assert bounds.start(9.0).whole
 
 
@@ -149,11 +147,6 @@ def test_after_large_jobs_looks_measure_jobs_for_a_while():
     bounds.note_plain(1.0, large=True, slow=False)
     assert not bounds.plain(1.0 + MEASURE_S - 0.01)
     assert bounds.plain(1.0 + MEASURE_S)
-
-
-def test_plain_looks_are_never_overdue():
-    bounds = SubjectBounds(0.0)
-    assert not bounds.overdue(1000.0)
 
 
 def test_looks_without_bounds_never_cease(bounds):
@@ -166,12 +159,6 @@ def test_a_look_that_failed_is_not_repeated_at_once(bounds):
     """A timeout of the statement would otherwise stop all activations."""
     assert bounds.start(1.0).whole
     assert not bounds.start(1.0).whole
-
-
-def test_statements_on_batches_have_bounds_and_step_back_when_a_look_without_is_overdue(bounds):
-    assert not bounds.bounded().whole
-    assert not bounds.overdue(WHOLE_EVERY_S + OVERDUE_S - 0.01)
-    assert bounds.overdue(WHOLE_EVERY_S + OVERDUE_S)
 
 
 def test_forgotten_bounds_learn_nothing_for_their_successors():

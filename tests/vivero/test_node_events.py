@@ -103,8 +103,8 @@ def test_after_a_connection_everybody_looks_once(events, recorder):
     assert {"c1", "c2", "c3"} <= set(events.channels.names)
 
 
-def test_without_a_part_that_leases_nothing_is_piggybacked(events):
-    assert not events.piggybacked({("t", "pay"): 1})
+def test_without_a_part_that_leases_no_new_job_is_leased(events):
+    assert not events.lease_new({}, 0)
 
 
 def test_notifications_that_cannot_be_read_do_no_harm(events, recorder):

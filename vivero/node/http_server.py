@@ -109,7 +109,7 @@ class HttpServer(NodePart):
 
     def hears(self, events: NodeEvents) -> None:
         """Subscribe to what ends waits, and to what requests choose by."""
-        events.piggybacked = self.long_polls.piggybacked
+        events.lease_new = self.long_polls.lease_new
         events.jobs.append(self.long_polls.available)
         events.progress += [self.routing.loads.processed, self.hub.processed]
         events.channels.changed(self.long_polls.wake_all, CLOCK_CHANNEL)

@@ -5,10 +5,10 @@ A part subscribes to what it hears, when the node is built. No callback may wait
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 
 from vivero.core.execution.outcomes import Ended
-from vivero.engine.consumer.piggyback import PiggybackedStatement, Subject
+from vivero.engine.consumer.new_job_leases import NewJobLeases, NewJobs
 from vivero.engine.timers.task import Changes
 from vivero.node.channels import Channels, Event
 from vivero.storage.cluster.clock import CLOCK_CHANNEL as CLOCK
@@ -19,7 +19,7 @@ APPENDED, PROCESSED, AVAILABLE, INBOX = "vivero_appended", "vivero_processed", "
 """The channels on which nodes announce numbers by key. The other channels tell that something has changed."""
 
 
-def _nothing(_available: Mapping[Subject, int]) -> Sequence[PiggybackedStatement]:
+def _nothing(_jobs: NewJobs, _now_ms: int) -> Sequence[NewJobLeases]:
     return ()
 
 
@@ -41,8 +41,8 @@ class NodeEvents:
         self.timers_changed: Event[int, Changes] = Event()
         self.leads: Event[int, int] = Event()
         """A term of this node has begun: partition, epoch."""
-        self.piggybacked: Callable[[Mapping[Subject, int]], Sequence[PiggybackedStatement]] = _nothing
-        """Gives the statements that lease jobs with the batch that creates them."""
+        self.lease_new: Callable[[NewJobs, int], Sequence[NewJobLeases]] = _nothing
+        """Leases jobs with the batch that creates them."""
         self.channels = Channels()
         self.channels.announced_of_partitions(PROCESSED, lambda partition, position: self.progress(partition, position))
         self.channels.announced(AVAILABLE, self._available_elsewhere)

@@ -60,7 +60,12 @@ class TestRequests:
             "headers": [(b"host", b"h:1"), (b"x-a", b"1")],
             "client": None,
             "server": None,
-            "extensions": {"http.request.release": {}, "vivero.owner": ANY, "vivero.declared_bytes": 0},
+            "extensions": {
+                "http.request.release": {},
+                "vivero.owner": ANY,
+                "vivero.declared_bytes": 0,
+                "vivero.has_left": ANY,
+            },
         }
 
     async def test_a_small_body_is_one_message_however_it_arrives(self, start, apps, autojump_clock):

@@ -9,6 +9,7 @@ import structlog
 import trio
 
 import vivero.api.http1.connection
+from tests.eventually import eventually
 from vivero.api.serving.server import Endpoint, ListenError, ServerSettings, open_listeners, serve
 
 GET = b"GET / HTTP/1.1\r\nHost: a\r\n\r\n"
@@ -124,6 +125,27 @@ class TestService:
             client.stream.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, b"\1\0\0\0\0\0\0\0")
             client.stream.socket.close()
             assert await seen.receive() == {"type": "http.disconnect"}
+
+    async def test_a_client_that_has_closed_is_known_before_anybody_reads(self, running):
+        """The application has no turn between the end that arrives and its question."""
+        asked, answers = trio.Event(), []
+
+        async def app(scope, _receive, send):
+            await asked.wait()
+            answers.append(scope["extensions"]["vivero.has_left"]())
+            if not answers[-1]:
+                await send({"type": "http.response.start", "status": 204})
+                await send({"type": "http.response.body"})
+
+        async with running(app) as server:
+            for leaves in (False, True):
+                client = await server.connect()
+                await client.send(GET)
+                if leaves:
+                    client.stream.socket.close()
+                    asked.set()
+            await eventually(lambda: answers, accept=lambda found: len(found) == 2)
+        assert sorted(answers) == [False, True]
 
     async def test_beats_while_idle_and_while_draining(self, running, apps):
         async with running(apps.echo) as server:

@@ -1,11 +1,11 @@
 """Activation over HTTP and PostgreSQL: long polls, clients that leave, answers that do not arrive."""
 
-import json
-
 import pytest
 import trio
 
 from tests.api.changed_services import changed
+from tests.core.engine import Engine
+from tests.core.models import ONE_TASK
 from tests.eventually import eventually
 from vivero.api.activation.long_polls import LongPolls
 from vivero.api.admission.waits import Waits
@@ -117,37 +117,53 @@ async def test_a_poll_is_woken_by_a_job(rows, poll, stored, nursery):
     assert poll.answers[1].json["jobs"][0]["jobKey"] == str(KEY + 4)
 
 
-async def piggybacked(stored):
-    """Run the statement of the waiting poll, as a batch that creates jobs does; the statement and its result."""
-    (statement,) = stored.jobs.long_polls.piggybacked({("work", "<default>"): 1})
-    async with stored.reads.pool.connection() as connection:
-        return statement, await connection.execute(*statement.call)
-
-
-@pytest.mark.parametrize("value", ['"small"', f'"{3000 * "x"}"'], ids=["small", "large"])
-async def test_a_poll_is_answered_with_what_a_batch_brings(rows, poll, stored, nursery, value):
-    """Large jobs do not come with their leases, and are read."""
+@pytest.mark.parametrize("request_timeout_ms", [500, 30_000])
+async def test_a_poll_looks_first_unless_others_wait_already(rows, reader, poll, stored, nursery, request_timeout_ms):
+    """Nobody is told of this job. A poll that waits for a short time looks in any case."""
     nursery.start_soon(poll)
     await until_waiting(stored, 1)
-    rows.job(KEY + 3)
-    rows.variable(name="x", value=value)
-    statement, result = await piggybacked(stored)
-    statement.arrived(result)
+    rows.job()
+    if request_timeout_ms == 500:
+        answer = await reader("POST", "/v2/jobs/activation", ASK | {"requestTimeout": request_timeout_ms})
+        assert len(answer.json["jobs"]) == 1
+        return
+    nursery.start_soon(poll)
+    await until_waiting(stored, 2)
+    stored.jobs.long_polls.available("work", "<default>", 1)
+    await eventually(lambda: poll.answers)
+    assert len(poll.answers[0].json["jobs"]) == 1
+
+
+def lease_new(rows, stored):
+    """Lease a new job to the waiting poll, as a batch does that saves it; its leases."""
+    engine = Engine()
+    engine.deploy(ONE_TASK)
+    engine.start(x="ö")
+    (job,) = engine.state.jobs.values()
+    (leases,) = stored.jobs.long_polls.lease_new({("work", "<default>"): [job]}, 1_795_800_000_000)
+    token = leases.leases[0].token
+    rows.job(job.key, ready=False, available_at="2999-01-01", worker="w", lease_token=token)
+    return leases
+
+
+async def test_a_poll_is_answered_with_what_a_batch_brings(rows, poll, stored, nursery):
+    nursery.start_soon(poll)
+    await until_waiting(stored, 1)
+    leases = lease_new(rows, stored)
+    leases.committed()
     await eventually(lambda: poll.answers)
     (job,) = poll.answers[0].json["jobs"]
-    assert (job["jobKey"], job["variables"]) == (str(KEY + 3), {"x": json.loads(value)})
+    assert (job["jobKey"], job["variables"]) == (str(leases.leases[0].job_key), {"x": "ö"})
 
 
 async def test_what_a_batch_leased_is_not_lost_with_its_answer(rows, poll, stored, nursery):
     """The batch was committed, its answer lost: the worker that waited gets the job all the same."""
     nursery.start_soon(poll)
     await until_waiting(stored, 1)
-    rows.job(KEY + 3)
-    statement, _ = await piggybacked(stored)
-    assert ready(rows) == [(False,)]
-    statement.lost()
+    leases = lease_new(rows, stored)
+    leases.lost()
     await eventually(lambda: poll.answers)
-    assert poll.answers[0].json["jobs"][0]["jobKey"] == str(KEY + 3)
+    assert poll.answers[0].json["jobs"][0]["jobKey"] == str(leases.leases[0].job_key)
 
 
 async def test_what_is_brought_to_a_client_that_has_left_goes_to_the_next(rows, poll, stored, nursery):
@@ -155,24 +171,34 @@ async def test_what_is_brought_to_a_client_that_has_left_goes_to_the_next(rows, 
         async with trio.open_nursery() as inner:
             inner.start_soon(poll)
             await until_waiting(stored, 1)
-            rows.job(KEY + 3)
-            statement, result = await piggybacked(stored)
-            statement.arrived(result)
+            leases = lease_new(rows, stored)
+            leases.committed()
             left.cancel()  # before the poll has had a turn
     assert poll.answers == []
     await poll()
-    assert poll.answers[0].json["jobs"][0]["jobKey"] == str(KEY + 3)
+    assert poll.answers[0].json["jobs"][0]["jobKey"] == str(leases.leases[0].job_key)
+
+
+async def test_what_is_brought_to_a_client_whose_end_nobody_has_read_is_given_back(rows, reader, stored, nursery, poll):
+    """The system would take the answer, and nobody would learn that it never arrives."""
+    nursery.start_soon(poll)
+    await until_waiting(stored, 1)
+    leases = lease_new(rows, stored)
+    reader.has_left = True
+    leases.committed()
+    await eventually(lambda: poll.answers)
+    assert poll.answers == [None]
+    assert ready(rows) == [(True,)]
 
 
 async def test_what_is_brought_to_a_client_that_has_left_is_given_back(rows, reader, stored, nursery, poll):
     """At once: the next may wait at another node, or come when the token is forgotten."""
     nursery.start_soon(poll)
     await until_waiting(stored, 1)
-    rows.job(KEY + 3)
-    statement, result = await piggybacked(stored)
+    leases = lease_new(rows, stored)
     reader.gone.set()
-    await eventually(lambda: statement.poller.gone)
-    assert not statement.arrived(result)
+    await eventually(lambda: leases.poller.gone)
+    assert not leases.committed()
     await eventually(lambda: poll.answers)
     assert ready(rows) == [(True,)]
 
@@ -228,7 +254,7 @@ async def test_given_back_jobs_wake_the_next_poll(rows, reader, stored, nursery,
     await until_waiting(stored, 1)
     rows.job()
     with pytest.raises(OSError, match="left"):
-        await reader("POST", "/v2/jobs/activation", ASK, fail_send=True)
+        await reader("POST", "/v2/jobs/activation", ASK | {"requestTimeout": 500}, fail_send=True)
     await eventually(lambda: poll.answers)
     assert len(poll.answers[0].json["jobs"]) == 1
 

@@ -24,6 +24,7 @@ from vivero.storage.log import command_log
 from vivero.storage.postgres import driver
 from vivero.storage.postgres.errors import Outage, Retry, SteppedDown
 from vivero.storage.state import save
+from vivero.storage.state.saved_rows import RowsByType
 
 PINNED_MS = 1_795_222_923_000
 LEASES = {"ready", "returned", "available_at", "worker", "lease_token", "expiries"}
@@ -66,7 +67,7 @@ class Serial(Engine):
         keep = self.state.begin_batch
 
         def saved():
-            self.batches.append(list(save.statements_of(self.state, [], [], PINNED_MS)))
+            self.batches.append(list(save.statements_of(self.state, RowsByType(self.state), [], [], PINNED_MS)))
             keep()
 
         self.state.begin_batch = saved
@@ -155,8 +156,8 @@ class RecordingObserver:
     def available(self, type, tenant, count):
         self.jobs[type] = self.jobs.get(type, 0) + count
 
-    def piggybacked(self, available):
-        return [statement for statement in self.waiting if statement.subject in available]
+    def lease_new(self, jobs, now_ms):
+        return [worker for worker in self.waiting if worker.lease(jobs, now_ms)]
 
     def inbox_filled(self, partition):
         self.inbox_notices += 1

@@ -27,6 +27,7 @@ from vivero.core.replay import Recorded, replay
 from vivero.core.state.state import State
 from vivero.storage.postgres.queries import label
 from vivero.storage.state import save
+from vivero.storage.state.saved_rows import RowsByType
 from vivero.storage.work import activation
 from vivero.storage.work.activation import ActivationRequest
 
@@ -89,7 +90,7 @@ async def test_the_replay_of_the_event_log_gives_the_tables(migrated, connection
     statements = []
 
     def saved():
-        statements.append(list(save.statements_of(state, [], [], 0)))
+        statements.append(list(save.statements_of(state, RowsByType(state), [], [], 0)))
         State.begin_batch(state)
 
     state.begin_batch = saved

@@ -21,6 +21,7 @@ from vivero.storage.postgres import driver
 from vivero.storage.postgres.sql_files import Statement, beside
 from vivero.storage.state import save, saved_rows
 from vivero.storage.state.bulk_end import BulkEnd
+from vivero.storage.state.saved_rows import RowsByType
 from vivero.storage.state.tables import (
     CORRELATIONS,
     DECISION_INSTANCES,
@@ -109,8 +110,10 @@ async def connection(database):
 
 
 async def write(connection, statement, document):
-    parameters = [json.dumps([document]).encode()]
-    if "$2" in statement.text:
+    parameters: list[Any] = [json.dumps([document]).encode()]
+    if statement.name == saved_rows.NEW_JOBS.name:
+        parameters += [[], [], [], []]
+    elif "$2" in statement.text:
         parameters.append(1)
     await connection.execute(statement, parameters)
 
@@ -184,7 +187,7 @@ def calls_of_move(row):
     state = State(3)
     state.set_routes(Routes(1, 3, spread(3)))
     state.add(row)
-    return list(save.statements_of(state, [], [], 0))[1:]
+    return list(save.statements_of(state, RowsByType(state), [], [], 0))[1:]
 
 
 async def saved_routes(connection):
@@ -266,7 +269,8 @@ async def test_the_lease_is_written_where_the_engine_says_so(connection):
 
 
 def test_nothing_changed_is_nothing_to_save():
-    (call,) = save.statements_of(State(1), [], [], 0)
+    state = State(1)
+    (call,) = save.statements_of(state, RowsByType(state), [], [], 0)
     assert isinstance(call[0], Statement)
     assert call[0].name == "save.event_log"
 
