@@ -1,5 +1,5 @@
 """Long polls for jobs: one queue for each job type and tenant, served by whoever leads a partition.
 
 Entry: `long_polls.LongPolls`.
-Imports: storage, engine, http.
+Imports: core, storage, engine, http.
 """

@@ -48,7 +48,7 @@ class PollLeases:
     They reach the poll once, through a memory channel, when the batch has ended.
     """
 
-    __slots__ = ("_polls", "_room", "_send", "_shown", "_until_ms", "leases", "poller", "token")
+    __slots__ = ("_bytes_left", "_polls", "_send", "_shown", "_until_ms", "leases", "poller", "token")
 
     def __init__(self, polls: LongPolls, poller: Poller, now_ms: int) -> None:
         """`now_ms`: the engine's time."""
@@ -58,7 +58,7 @@ class PollLeases:
         self._shown: list[Lease] = []
         self._polls = polls
         self._until_ms = now_ms + min(poller.ask.timeout_ms, activation.MAX_TIMEOUT_MS)
-        self._room = activation.SMALL_BYTES
+        self._bytes_left = activation.SMALL_BYTES
         self._send: trio.MemorySendChannel[list[Lease]] | None = None
 
     @property
@@ -73,8 +73,8 @@ class PollLeases:
         shown = new_jobs.shown(job, ask.worker, self._until_ms, token if ask.with_token else None, ask.names)
         if shown is None:
             return True
-        self._room -= len(shown)
-        if self._room < 0:
+        self._bytes_left -= len(shown)
+        if self._bytes_left < 0:
             return False
         self.leases.append(NewLease(job.key, ask.worker, token, self._until_ms))
         self._shown.append(Lease(job.key, token, len(shown), shown))
@@ -227,7 +227,7 @@ class Poller:
     def finds_nothing(self) -> bool:
         """True if a look would find no job: others wait, and whatever becomes available wakes one of them."""
         due_at = self._queue.due_at
-        if due_at is None or due_at <= trio.current_time() or not self.alone:
+        if due_at is None or due_at <= trio.current_time():
             return False
         return any(other.waiting and not other.woken and not other.served for other in self._queue.pollers)
 
@@ -395,12 +395,12 @@ class LongPolls:
         Jobs go by priority and age. A job that cannot be shown from memory stays for a look.
         """
         given: list[PollLeases] = []
-        room = MAX_NEW_LEASES
+        most = MAX_NEW_LEASES
         for subject, new in jobs.items():
             queue = self._queues.get(subject)
             waiting = [] if queue is None else list(filter(Poller.takes_new, queue.pollers))
-            ordered = sorted(new, key=_by_priority_and_age, reverse=True)[-room:] if waiting and room else []
-            room -= len(ordered)
+            ordered = sorted(new, key=_by_priority_and_age, reverse=True)[-most:] if waiting and most else []
+            most -= len(ordered)
             for poller in waiting:
                 leases = PollLeases(self, poller, now_ms)
                 while ordered and leases.add(ordered[-1]):
@@ -409,6 +409,10 @@ class LongPolls:
                     leases.open()
                     given.append(leases)
         return given
+
+    def have_nothing_for(self, poller: Poller) -> bool:
+        """True if a look of a new poll would find no job, and has no lost lease to take back."""
+        return poller.subject not in self._lost and poller.finds_nothing
 
     def note_lost_lease(self, subject: Subject, token: UUID) -> None:
         """Remember a lease that may have no worker. The next look takes it back, and so do those within `LOST_S`."""

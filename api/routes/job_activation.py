@@ -97,7 +97,7 @@ async def activate(request: Request, services: Services) -> Response:
             activated = await worker.activate_once()
         if left := worker.take():  # a batch delivered these after the client had left
             await _release(services, left)
-        if worker.waited and activated.leases and request.has_left():  # a system would take the answer nevertheless
+        if activated.leases and request.has_left():  # the system would take the answer nevertheless
             await _release(services, activated.leases)
             raise ClientLeft
     if activated.jobs:
@@ -159,11 +159,11 @@ def _ask(body: ActivationBody, settings: ApiSettings) -> tuple[ActivationRequest
     return ask, trio.current_time() + min(poll_ms / 1000, settings.max_wait_s)
 
 
-@dataclass(slots=True)
+@dataclass(frozen=True, slots=True)
 class _Worker:
     """One activation, with a poller for each tenant.
 
-    `share`: of the memory for answers; `until`: the end of the wait (Trio's clock); `waited`: it has waited.
+    `share`: of the memory for answers; `until`: the end of the wait (Trio's clock).
     """
 
     request: Request
@@ -171,7 +171,6 @@ class _Worker:
     pollers: Sequence[Poller]
     share: Share
     until: float
-    waited: bool = False
 
     @property
     def gone(self) -> bool:
@@ -181,7 +180,9 @@ class _Worker:
     @property
     def may_wait(self) -> bool:
         """True if the worker waits without a first look. One that waits shortly looks: a notification may be late."""
-        return self.until - trio.current_time() >= FIRST_LOOK_S and self.pollers[0].finds_nothing
+        if self.until - trio.current_time() < FIRST_LOOK_S or len(self.pollers) > 1:
+            return False
+        return self.services.jobs.long_polls.have_nothing_for(self.pollers[0])
 
     def take(self) -> list[Lease]:
         """The leases that batches have delivered."""
@@ -191,7 +192,6 @@ class _Worker:
         """Wait for a reason to look. False if the time is over. A client that leaves ends the wait."""
         if self.until <= trio.current_time():
             return False
-        self.waited = True
         return await wait_for_any(self.pollers, self.until, self.request.disconnected)
 
     async def activate_once(self) -> Activated:

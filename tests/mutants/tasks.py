@@ -127,9 +127,9 @@ TASKS: tuple[Mutant, ...] = (
         f"{TWO_TESTS}::test_both_serve_and_one_leads",
         "engine/consumer/committer.py",
         (
-            "            try:\n                results = await self.connection.finish_pipeline(",
+            "            try:\n                await self.connection.finish_pipeline(",
             "            tell(self._owner.observer, self._claim.partition, work, {})\n"
-            "            try:\n                results = await self.connection.finish_pipeline(",
+            "            try:\n                await self.connection.finish_pipeline(",
         ),
         (
             "            tell(self._owner.observer, self._claim.partition, work, left)  # no checkpoint up to here\n",
