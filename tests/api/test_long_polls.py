@@ -346,6 +346,36 @@ async def test_a_poll_gets_new_jobs_when_their_batch_is_committed(long_polls, st
     nursery.cancel_scope.cancel()
 
 
+async def test_a_job_that_comes_meanwhile_wakes_a_poll_that_gets_none(long_polls, start, nursery, mock_clock):
+    first, second = await start(long_polls, capacity=9), await start(long_polls)
+    await settle()
+    (given,) = long_polls.lease_new(created(), NOW_MS)
+    long_polls.available("t", "x", 1)
+    assert await settle(first, second) == [None, True]
+    given.committed()
+    assert await settle(first) == [True]
+    assert len(first.poller.take()) == 1
+    nursery.cancel_scope.cancel()
+
+
+async def test_a_new_poll_looks_unless_others_wait_and_nothing_is_due_or_lost(long_polls, start, nursery, mock_clock):
+    with long_polls.register(ActivationRequest("t", "x", 1, 60_000, "w")) as only:
+        assert not long_polls.have_nothing_for(only), "it may be the first"
+    await start(long_polls, due_in_s=5)
+    await settle()
+    with long_polls.register(ActivationRequest("t", "x", 1, 60_000, "w")) as new:
+        assert long_polls.have_nothing_for(new)
+        mock_clock.jump(6)
+        assert not long_polls.have_nothing_for(new), "a lease has ended"
+    await start(long_polls, subject=("u", "x"))
+    await settle()
+    with long_polls.register(ActivationRequest("u", "x", 1, 60_000, "w")) as new:
+        assert long_polls.have_nothing_for(new)
+        long_polls.note_lost_lease(("u", "x"), uuid4())
+        assert not long_polls.have_nothing_for(new)
+    nursery.cancel_scope.cancel()
+
+
 @pytest.mark.parametrize("end", ["its time is over", "the program stops", "another job wakes it"])
 async def test_whoever_has_a_lease_waits_for_the_batch(long_polls, start, nursery, mock_clock, end):
     poll = await start(long_polls, until=1.0)
