@@ -1,4 +1,4 @@
-"""The hold of a migration in pages: commands about the instance tree wait for its last page (docs/adr/0090).
+"""The hold of a migration in pages: commands about the instance tree wait for its last page (docs/adr/0088).
 
 The elements of the tree belong to two models meanwhile, so that none of them can take a step.
 """

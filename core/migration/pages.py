@@ -1,4 +1,4 @@
-"""The pages of a large migration: the instance has its new definition, and its elements follow (docs/adr/0090)."""
+"""The pages of a large migration: the instance has its new definition, and its elements follow (docs/adr/0088)."""
 
 from __future__ import annotations
 

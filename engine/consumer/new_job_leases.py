@@ -1,4 +1,4 @@
-"""Leases that a batch gives to new jobs: a worker that waits gets a job together with its commit (docs/adr/0094).
+"""Leases that a batch gives to new jobs: a worker that waits gets a job together with its commit (docs/adr/0091).
 
 A job of such a worker is inserted leased, so no statement has to look for it, and its answer is made from memory. A
 batch that is lost loses the leases with the rows.

@@ -189,7 +189,7 @@ WHERE job_key = ANY (ARRAY(
 
 -- name: new_jobs
 -- `ready` is false if the job ended in the batch that created it, or is leased to a worker that waits: $2 to $5 are the keys of
--- leased jobs, their workers, tokens and ends (docs/adr/0094). The job statistics are in the same statement.
+-- leased jobs, their workers, tokens and ends (docs/adr/0091). The job statistics are in the same statement.
 WITH made AS (
 INSERT INTO jobs (job_key, root_key, part_key, process_instance_key, element_instance_key, path, process_definition_key,
     process_id, process_version, element_id, tags, tenant_id, type, retries, created_at, updated_at, state, kind,

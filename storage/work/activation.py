@@ -1,7 +1,7 @@
 """Leasing jobs to workers (docs/design/log.md §7).
 
 Activation does not go through the log. Any node leases jobs by one autocommit statement. For workers that already wait,
-the batch that creates jobs saves them with leases (docs/adr/0094). A lease is a token and a time. A job whose lease has
+the batch that creates jobs saves them with leases (docs/adr/0091). A lease is a token and a time. A job whose lease has
 ended can be leased again, without a sweeper. Otherwise only this module grants leases; a batch sets the lease columns
 when it creates, fails or ends a job. docs/adr/0008 says why jobs come with their lease, docs/adr/0013 why they
 are measured before.
