@@ -68,9 +68,11 @@ def migrate(command: MigrateInstance, view: View) -> Effects:
     _refuse(RejectionCode.INVALID_STATE, wrong)
     _check_changes(found, instance)
     large = [_is_paged(plan, changes, view) for plan, changes in zip(plans, found, strict=True)]
-    if any(large) and _is_changed(instance.tree, view) and command.attempt < MAX_ATTEMPTS:
-        yield from put_off(command)  # the elements of a page must be in the database
-        return
+    if any(large) and _is_changed(instance.tree, view):  # the elements of a page must be in the database
+        if command.attempt < MAX_ATTEMPTS:
+            yield from put_off(command)
+            return
+        large = [False for _ in large]
     for plan, changes, paged in zip(plans, found, large, strict=True):
         migrated = _migrated(plan, changes.interrupting, paged)
         yield migrated

@@ -28,7 +28,8 @@ from vivero.core.records.modifications import ModifyInstance, TerminateInstructi
 from vivero.core.records.signals import BroadcastSignal
 from vivero.core.records.suspensions import SuspendInstance
 from vivero.core.records.timers import FireTimer, TriggerTimer
-from vivero.core.shared.deferred_work import renaming
+from vivero.core.shared.deferred_work import MAX_ATTEMPTS, renaming
+from vivero.core.state.migrations import Migration
 
 IN_PAGES = replace(LIMITS["whole"], migration_page=1)
 BY_ITEMS = replace(LIMITS["quanta"], migration_page=1)
@@ -136,6 +137,20 @@ def test_it_waits_for_the_batch_that_has_changed_the_tree():
     (handled,) = processor.process(CommandRecord(10**6 + 1, "<default>", migrate), 0)
     assert (handled.events, handled.answered) == ([], False)
     assert [one.command.attempt for one in processor.notices.to_inbox] == [1]
+
+
+def test_a_migration_that_has_waited_too_often_moves_all_in_one_step_if_its_batch_has_changed_the_tree():
+    """In pages, the new element would be counted for the target by its own row, and again by its page."""
+    engine = everything(IN_PAGES)
+    processor = engine.memory.processor
+    processor.process(CommandRecord(10**6, "<default>", CompleteJob(job_of(engine, "a"))), 0)
+    migrate = MigrateInstance(engine.key, engine.target, pairs(THERE), attempt=MAX_ATTEMPTS)
+    (handled,) = processor.process(CommandRecord(10**6 + 1, "<default>", migrate, 10**6), 0)
+    assert [type(event) for event in handled.events] == [InstanceMigrated]
+    assert (handled.rejection, handled.answered) == (None, True)
+    (migration,) = (row for row in engine.state.dirty if isinstance(row, Migration))
+    assert set(migration.elements) == set(engine.state.elements.values())
+    assert renaming(engine.state.trees[engine.key]) is None
 
 
 def test_a_timer_that_is_opened_under_the_former_id_of_another_moves_all_in_one_step():
