@@ -14,7 +14,7 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Iterator, Sequence
 from contextlib import contextmanager
-from itertools import count
+from itertools import count, islice
 from uuid import UUID, uuid4
 
 import trio
@@ -66,16 +66,16 @@ class PollLeases:
         return self.poller.subject
 
     def add(self, job: Job) -> bool:
-        """Lease a job, unless it cannot be shown from memory. False: the poll takes no more."""
+        """Lease a job, unless it cannot be shown from memory or is large. False: the poll takes no more."""
         ask, token = self.poller.ask, str(self.token)
         if len(self.leases) >= activation.at_once(ask):
             return False
         shown = new_jobs.shown(job, ask.worker, self._until_ms, token if ask.with_token else None, ask.names)
-        if shown is None:
+        if shown is None or len(shown) > activation.SMALL_BYTES:
             return True
-        self._bytes_left -= len(shown)
-        if self._bytes_left < 0:
+        if len(shown) > self._bytes_left:
             return False
+        self._bytes_left -= len(shown)
         self.leases.append(NewLease(job.key, ask.worker, token, self._until_ms))
         self._shown.append(Lease(job.key, token, len(shown), shown))
         return True
@@ -398,16 +398,20 @@ class LongPolls:
         most = MAX_NEW_LEASES
         for subject, new in jobs.items():
             queue = self._queues.get(subject)
-            waiting = [] if queue is None else list(filter(Poller.takes_new, queue.pollers))
+            # A poll takes a job at least, so no more polls than jobs are asked.
+            waiting = [] if queue is None else list(islice(filter(Poller.takes_new, queue.pollers), len(new)))
             ordered = sorted(new, key=_by_priority_and_age, reverse=True)[-most:] if waiting and most else []
             most -= len(ordered)
             for poller in waiting:
+                if not ordered:
+                    break
                 leases = PollLeases(self, poller, now_ms)
                 while ordered and leases.add(ordered[-1]):
                     ordered.pop()
                 if leases.leases:
-                    leases.open()
                     given.append(leases)
+        for leases in given:  # nothing fails from here on, or polls would wait for a batch that has no leases for them
+            leases.open()
         return given
 
     def have_nothing_for(self, poller: Poller) -> bool:

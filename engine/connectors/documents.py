@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import AsyncGenerator, Mapping
 from contextlib import asynccontextmanager
+from datetime import UTC, datetime
 from typing import Any, NamedTuple
 from uuid import uuid4
 
@@ -63,7 +64,9 @@ class CallDocuments:
     async def with_files(self, inputs: Mapping[str, Any], tenant: str) -> Mapping[str, Any]:
         """The inputs with the bytes of the body, if it is or has documents. Raises ConnectorError."""
         headers, body = inputs.get("headers"), inputs["body"]
-        given = dict(headers) if isinstance(headers, dict) else {}
+        if headers and not isinstance(headers, dict):
+            raise bad_input("headers must be a context")
+        given = {name: value for name, value in (headers or {}).items() if value is not None}
         kept = {name: value for name, value in given.items() if name.lower() != CONTENT_TYPE}
         if (reference := read_reference(body)) is not None:
             file = await self._fetch(reference, tenant, self.max_bytes)
@@ -151,8 +154,7 @@ class CallDocuments:
             await documents.add(connection, place, content, new)
         upload.keep(content)
         (added,) = await self._read(place)
-        expires_at = None if added.expires_at is None else added.expires_at.isoformat(timespec="milliseconds")
-        return reference_of(added, expires_at, {})
+        return reference_of(added, None if added.expires_at is None else _as_of_api(added.expires_at), {})
 
     async def _read(self, place: DocumentPlace) -> list[Document]:
         async with self._storage.connections() as connection:
@@ -165,12 +167,17 @@ class CallDocuments:
             log.warning("a response that was not kept is deleted later", why=describe(error))
 
 
+def _as_of_api(time: datetime) -> str:
+    return time.astimezone(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
+
+
 def needs_files(inputs: Mapping[str, Any]) -> bool:
     """Whether the body of a request is a document, or a form with parts."""
     if str(inputs.get("method") or "GET").upper() not in WITH_BODY or inputs.get("body") is None:
         return False
     headers = inputs.get("headers")
-    types = [str(value) for name, value in headers.items() if name.lower() == CONTENT_TYPE] if headers else []
+    given = headers if isinstance(headers, dict) else {}  # others are reported when the request is read
+    types = [str(value) for name, value in given.items() if name.lower() == CONTENT_TYPE]
     return read_reference(inputs["body"]) is not None or any(each.lower().startswith(MULTIPART) for each in types)
 
 

@@ -22,7 +22,7 @@ from vivero.storage.cluster import leadership
 from vivero.storage.cluster.leadership import Claim
 from vivero.storage.log import attempts
 from vivero.storage.postgres.driver import Call, Connection
-from vivero.storage.postgres.errors import DataPoison, StorageError
+from vivero.storage.postgres.errors import DataPoison
 from vivero.storage.state import save
 from vivero.storage.work import timers
 
@@ -92,7 +92,7 @@ class Committer:
         self._under_way = trio.Event()
         try:
             self.connection.start_pipeline(calls)
-        except StorageError as error:
+        except BaseException as error:
             leases.lose()
             if isinstance(error, DataPoison):
                 raise Suspected(first, work.last, work.commands, error) from error

@@ -134,7 +134,10 @@ class SpooledWriter:
 
     async def close(self) -> bool:
         with trio.CancelScope(shield=True):
-            await trio.to_thread.run_sync(self._file.close)
+            try:
+                await trio.to_thread.run_sync(self._file.close)
+            except OSError as error:  # it writes what is buffered, and is closed nevertheless
+                log.debug("a temporary file that is given up has no space", why=describe(_no_space(error)))
         return self._certain
 
     async def _upload(self, size: int, alive: Alive) -> None:

@@ -20,7 +20,7 @@ from vivero.engine.outcomes.admission import Overloaded
 from vivero.node.http_server import identities_changed
 from vivero.node.node_events import NodeEvents
 from vivero.storage.access.identities import CHANNEL
-from vivero.storage.work.activation import ActivationRequest
+from vivero.storage.work.activation import SMALL_BYTES, ActivationRequest
 
 FOREVER = float("inf")
 
@@ -318,6 +318,39 @@ async def test_leases_fit_into_the_memory_of_small_answers(long_polls, start, nu
     assert [keys_of(one) for one in given] == [
         [job.key for job in half["t", "x"][at]] for at in (slice(2), slice(2, 3))
     ]
+    nursery.cancel_scope.cancel()
+
+
+async def test_a_job_with_large_headers_keeps_no_others_from_polls(long_polls, start, nursery, mock_clock, monkeypatch):
+    """The job as a whole counts, and each job is shown a bounded number of times, however many polls wait."""
+    for _ in range(20):
+        await start(long_polls)
+    await settle()
+    asked = []
+
+    def shown(job, *_more):
+        asked.append(job.key)
+        return b"x" * (SMALL_BYTES + (job is large))
+
+    monkeypatch.setattr("vivero.storage.work.new_jobs.shown", shown)
+    jobs = created(1, 0)
+    large, small = jobs["t", "x"]
+    assert [keys_of(one) for one in long_polls.lease_new(jobs, NOW_MS)] == [[small.key]]
+    assert asked == [large.key, small.key]
+    nursery.cancel_scope.cancel()
+
+
+async def test_no_poll_waits_for_leases_that_could_not_be_made(long_polls, start, nursery, mock_clock, monkeypatch):
+    polls = [await start(long_polls, subject=(type, "x")) for type in "ab"]
+    await settle()
+
+    def shown(job, *_more):
+        return {"a": b"{}"}[job.type]
+
+    monkeypatch.setattr("vivero.storage.work.new_jobs.shown", shown)
+    with pytest.raises(KeyError):
+        long_polls.lease_new(created(type="a") | created(type="b"), NOW_MS)
+    assert [poll.poller.served for poll in polls] == [False, False]
     nursery.cancel_scope.cancel()
 
 

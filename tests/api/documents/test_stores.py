@@ -1,5 +1,7 @@
 """Documents in a directory and in a bucket: what is stored, what fails, and what each failure leaves."""
 
+import errno
+import io
 import re
 import threading
 from dataclasses import replace
@@ -347,6 +349,31 @@ async def test_an_upload_without_an_answer_is_deleted_twice(documents, bucket):
     await do_chores(documents)
     assert (documents.stored, bucket.left) == ((0, 1, 0, 4), (1, 0))
     bucket.fault = lambda *_request: None
+    documents.rows.execute("UPDATE document_contents SET alive_at = now() - interval '2 hours'")
+    await do_chores(documents)
+    assert (documents.stored, bucket.left) == (NOTHING, (0, 0))
+
+
+class FullDisk(io.RawIOBase):
+    """A temporary file without space. What is small is noticed when the buffer is written."""
+
+    def writable(self):
+        return True
+
+    readable = seekable = writable
+
+    def tell(self):
+        return 0
+
+    def write(self, _data):
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+
+@in_bucket
+@pytest.mark.parametrize("size", [1, PART_BYTES + 1])
+async def test_a_full_disk_for_temporary_files_is_an_outage(documents, bucket, monkeypatch, size):
+    monkeypatch.setattr(bucket_module.tempfile, "TemporaryFile", lambda: io.BufferedRandom(FullDisk()))
+    assert (await documents.post(part("file", b"x" * size, "a"))).status == 503
     documents.rows.execute("UPDATE document_contents SET alive_at = now() - interval '2 hours'")
     await do_chores(documents)
     assert (documents.stored, bucket.left) == (NOTHING, (0, 0))

@@ -1,6 +1,7 @@
 """Documents in calls: files that are sent, and responses that are stored."""
 
 import json
+import re
 from dataclasses import replace
 from hashlib import sha256
 
@@ -60,10 +61,24 @@ async def calls(request, database, client, tmp_path):
 async def test_a_document_is_sent_as_its_bytes_with_its_type(server, calls):
     server.answer = lambda request: (200, {}, None)
     reference = await calls.stored()
-    for given, expected in (({}, "image/png"), ({"content-type": "a/b"}, "a/b")):
+    for given, expected in (
+        ({}, "image/png"),
+        ("", "image/png"),
+        ({"Content-Type": None}, "image/png"),
+        ({"content-type": "a/b"}, "a/b"),
+    ):
         inputs = {"url": server.url, "method": "POST", "body": reference, "headers": given}
         assert isinstance(await calls.work(inputs), Completion)
         assert (server.received[-1].body, server.received[-1].headers["content-type"]) == (CONTENT, expected)
+
+
+@pytest.mark.parametrize("headers", ["X-Key: 1", ["X-Key"], 5])
+async def test_headers_that_are_no_context_are_told(server, calls, headers):
+    for body in (await calls.stored(), {"a": 1}):
+        failed = await calls.work({"url": server.url, "method": "POST", "body": body, "headers": headers})
+        assert (failed.variables["error"]["code"], failed.retries) == ("INVALID_INPUT", 0)
+        assert "headers must be a context" in failed.message
+    assert server.received == []
 
 
 async def test_a_form_has_files_and_fields(server, calls):
@@ -103,6 +118,12 @@ async def test_a_response_becomes_a_document_that_names_its_instance(server, cal
     assert isinstance(await calls.work(inputs), Completion)
     assert server.received[-1].body == CONTENT
     assert calls.counted() == (1, 1, len(CONTENT))
+
+
+async def test_the_expiry_in_a_reference_has_the_format_of_the_api(calls):
+    calls.storage = replace(calls.storage, settings=replace(calls.storage.settings, ttl="PT1H"))
+    expires_at = (await calls.stored())["metadata"]["expiresAt"]
+    assert re.fullmatch(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z", expires_at), expires_at
 
 
 async def test_an_error_and_a_response_that_is_too_large_are_not_stored(server, calls):

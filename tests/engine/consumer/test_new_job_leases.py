@@ -11,7 +11,9 @@ from tests.core.models import ONE_TASK, end, process, start, sub, task
 from tests.engine.consumer.serial_runs import PINNED_MS, Serial, append, beat, make_consumer
 from vivero.core.records.instances import CreateInstance
 from vivero.core.records.jobs import CompleteJob
+from vivero.engine.consumer.attempts import Unworkable
 from vivero.engine.consumer.new_job_leases import BatchLeases, NewLease
+from vivero.storage.postgres.connection import Connection
 from vivero.storage.postgres.errors import ConnectionLost
 from vivero.storage.work import activation, new_jobs
 from vivero.storage.work.activation import Lease
@@ -171,6 +173,25 @@ async def test_a_batch_that_the_database_rejects_is_repeated_without_leases(migr
     assert [outcome.rejection for outcome in observer.outcomes.values()] == [None] * len(observer.outcomes)
     assert [row[1] for row in rows] == [True]
     assert consumer.stats.poisoned == 1
+
+
+async def test_a_worker_whose_batch_is_never_sent_is_told(migrated, connection, serial, monkeypatch):
+    """A poll waits for the end of its batch, whatever the failure is."""
+    send = Connection.start_pipeline
+
+    def fail(connection, calls):
+        if any(worker.token in str(params) for _, params in calls):
+            raise MemoryError
+        send(connection, calls)
+
+    serial.start()
+    await append(connection, serial.commands)
+    monkeypatch.setattr(Connection, "start_pipeline", fail)
+    consumer, observer = make_consumer(migrated, serial.resources)
+    worker = Waits(observer)
+    with pytest.raises(Unworkable, match="MemoryError"):
+        await consumer.run(beat())
+    assert worker.received == ["lost"]
 
 
 async def test_a_worker_whose_batch_is_lost_is_told(migrated, connection, serial):
