@@ -8,6 +8,8 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 
+import msgspec
+
 from vivero.core.bpmn.elements.ad_hoc import INNER_TYPE
 from vivero.core.records.instances import COMMAND_STAGE, IncidentRaised
 from vivero.core.records.jobs import JobCreated, JobErrorThrown, JobFailed
@@ -20,7 +22,7 @@ from vivero.core.state.instance_tree import TERMINATING, Element, Incident, Inst
 MOST_RESTORED = 100
 """Element instances that an undo restores. The event of the modification has all of them."""
 MOST_RESTORED_CHARACTERS = 100_000
-"""Characters of their variables, headers, items and results."""
+"""Characters of their variables, headers, items, results, names and incidents."""
 
 NOT_RESTORED = {
     **dict.fromkeys(("AD_HOC_SUB_PROCESS", INNER_TYPE), "it has terminated an ad-hoc sub-process"),
@@ -38,7 +40,8 @@ def former_of(ending: Mapping[int, Element]) -> tuple[Restoring, ...]:
     elements = list(_all_in(_outermost(ending)))
     if sum(map(_characters_of, elements)) > MOST_RESTORED_CHARACTERS:
         raise Lost(
-            f"it has terminated elements with more than {MOST_RESTORED_CHARACTERS:,} characters of variables and items"
+            f"it has terminated elements with more than {MOST_RESTORED_CHARACTERS:,} characters of variables, items "
+            "and names"
         )
     restored = {element.key for element in elements}
     return tuple(event for element in elements for event in _events_of(element, restored))
@@ -88,9 +91,20 @@ def _characters_of(element: Element) -> int:
     headers = sum(len(text) for job in waits.jobs.values() for text in job.headers.values())
     headers += sum(len(text) for task in waits.user_tasks.values() for text in task.headers.values())
     items = sum(len(one.item) + len(one.result or "") for one in element.items)
-    texts = sum(len(one.message) for one in waits.incidents.values())
+    names = sum(len(name) for task in waits.user_tasks.values() for name in _names_of(task))
+    names += sum(len(one.correlation_key or "") for one in waits.subscriptions.values())
+    texts = sum(len(one.message) + _characters_of_argument(one) for one in waits.incidents.values())
     texts += sum(len(text) for kept in element.occurrences.values() for text in kept.values())
-    return variables + headers + items + texts + sum(map(len, (element.occurred or {}).values()))
+    return variables + headers + items + names + texts + sum(map(len, (element.occurred or {}).values()))
+
+
+def _names_of(task: UserTask) -> tuple[str, ...]:
+    return (*task.candidate_groups, *task.candidate_users, task.assignee or "")
+
+
+def _characters_of_argument(incident: Incident) -> int:
+    """The argument of a stage may have the variables of an event."""
+    return len(msgspec.json.encode(incident.argument)) if incident.argument else 0
 
 
 def _events_of(element: Element, restored: set[int]) -> Iterator[Restoring]:

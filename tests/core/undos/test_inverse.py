@@ -1,5 +1,6 @@
 """Undo: what is alive is as before the operation, or it is refused."""
 
+import json
 from collections import Counter
 
 import pytest
@@ -155,6 +156,27 @@ def test_more_characters_than_an_event_can_have_are_not_restored(engine, monkeyp
     monkeypatch.setattr(former, "MOST_RESTORED_CHARACTERS", 10)
     engine.accepted(SetVariables(engine.job("a").element.key, raw({"v": "x" * 10}), local=True))
     assert "more than 10 characters" in not_exact(engine, command(engine.key, "-a"))
+
+
+def test_the_names_of_user_tasks_count_as_characters(monkeypatch):
+    """A hundred tasks with long lists of candidates would make an event of megabytes."""
+    monkeypatch.setattr(former, "MOST_RESTORED_CHARACTERS", 100)
+    names = '<zeebe:userTask/><zeebe:assignmentDefinition candidateGroups="=groups"/>'
+    person = f'<userTask id="u"><extensionElements>{names}</extensionElements></userTask>'
+    engine = Engine()
+    engine.deploy(process(start(), person, task("b"), "start > u", "start > b"))
+    engine.key = engine.start(groups=["y" * 10])
+    assert undo(engine, command(engine.key, "-u")) == "MODIFY"
+    engine.key = engine.start(groups=["x" * 101])
+    assert "more than 100 characters" in not_exact(engine, command(engine.key, "-u"))
+
+
+def test_the_variables_in_an_incident_count_as_characters(engine, monkeypatch):
+    monkeypatch.setattr(former, "MOST_RESTORED_CHARACTERS", 100)
+    engine.fail("a")
+    (incident,) = engine.state.incidents.values()
+    incident.argument = ["x", {"v": json.dumps("x" * 101)}]
+    assert "more than 100 characters" in not_exact(engine, command(engine.key, "-a"))
 
 
 def test_scopes_that_the_modification_made_end_with_what_is_in_them():
