@@ -64,7 +64,7 @@ def decoded(part: str, body: bytes, settings: ApiSettings) -> MetadataBody:
 
 
 def merged(upload: Upload, given: MetadataBody, settings: DocumentSettings, name: str | None) -> NewDocument:
-    """The metadata of an upload. What is given has precedence over the part of the file, and that over `name`.
+    """The metadata of an upload. Given metadata have precedence over the part of the file, and that over `name`.
 
     Raises:
         Problem: 400 with all that is wrong.

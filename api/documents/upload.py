@@ -61,7 +61,7 @@ class Upload:
 
 
 def storage_of(services: Services) -> DocumentStorage:
-    """Where the documents of this node are."""
+    """The place of the documents of this node."""
     of_documents = services.documents
     connections = services.reads.pool.connection
     return DocumentStorage(of_documents.settings, of_documents.stores, connections, of_documents.pace)

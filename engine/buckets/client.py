@@ -85,7 +85,7 @@ def connect(bucket: Bucket) -> Any:
         "connect_timeout": CONNECT_S,
         "read_timeout": READ_S,
         "retries": {"total_max_attempts": ATTEMPTS, "mode": "standard"},
-        # Other stores than Amazon's do not know the newer checksums. What was written is read back.
+        # Other stores than Amazon's do not know the newer checksums. The archive reads its objects back.
         "request_checksum_calculation": "when_required",
         "response_checksum_validation": "when_required",
     }

@@ -1,4 +1,4 @@
-"""Where a bucket is, as settings say it. Without boto3, so that settings can be checked before it is imported."""
+"""The place of a bucket, as settings give it. Without boto3, so that settings can be checked before it is imported."""
 
 from __future__ import annotations
 

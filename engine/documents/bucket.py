@@ -155,7 +155,7 @@ class SpooledWriter:
             raise
 
     async def _abort(self, upload: str) -> None:
-        """End an upload in parts. What cannot be aborted now, a chore aborts later."""
+        """End an upload in parts. A chore aborts later one that cannot be aborted now."""
         try:
             await self._call(partial(self._give_up, upload))
         except StoreProblem as problem:

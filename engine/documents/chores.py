@@ -58,7 +58,7 @@ def chores(
 
 
 async def delete_unused(connections: Connections, store: str, objects: ObjectStore) -> None:
-    """Delete the objects that no document has, and forget them. What cannot be deleted now is tried again later.
+    """Delete the objects that no document has, and forget them. Deletions that fail are tried again later.
 
     No connection is held while the store works.
     """

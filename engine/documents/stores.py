@@ -57,7 +57,7 @@ class ObjectStore(Protocol):
 
     @property
     def place(self) -> str:
-        """Where it is, for people."""
+        """The place of the store, for people."""
 
 
 class DocumentStores:

@@ -36,7 +36,7 @@ class GivenUp(UploadRefused):
 
 @dataclass(frozen=True, slots=True)
 class DocumentStorage:
-    """Where uploads go, and what they may have. `connections`: those of all reads serve documents, too."""
+    """The place and the limits of uploads. `connections`: those of all reads serve documents, too."""
 
     settings: DocumentSettings
     stores: DocumentStores

@@ -32,7 +32,7 @@ WHERE sha256 IS NULL AND store_id = $1 AND alive_at < clock_timestamp() - make_i
 ORDER BY content_key LIMIT $3;
 
 -- name: claim
--- The upload is over before its object is deleted: its last bytes come too late. Of two chores, both may delete the object.
+-- The upload is over before its object is deleted: its last bytes come too late. Two chores may both delete the object.
 UPDATE document_contents SET alive_at = '-infinity' WHERE content_key = ANY (ARRAY(
     SELECT content_key FROM document_contents
     WHERE sha256 IS NULL AND store_id = $1 AND content_key > $2 AND alive_at < clock_timestamp() - make_interval(secs => $3)

@@ -355,7 +355,7 @@ async def test_an_upload_without_an_answer_is_deleted_twice(documents, bucket):
 
 
 class FullDisk(io.RawIOBase):
-    """A temporary file without space. What is small is noticed when the buffer is written."""
+    """A temporary file without space. A small write fails when the buffer is written."""
 
     def writable(self):
         return True
