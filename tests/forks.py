@@ -63,6 +63,9 @@ def run(session: pytest.Session, count: int) -> bool:
         raise pytest.UsageError(f"--forks {count}: the number of forks is from 1 to {MOST}")
     items = session.items
     files = deque(list(file) for _, file in groupby(range(len(items)), lambda at: file_of(items[at].path)))
+    reporter: Any = session.config.pluginmanager.getplugin("terminalreporter")
+    if reporter is not None:
+        reporter.showfspath = False  # files take turns, and each turn would begin a line
     forks = Forks(session, files)
     try:
         for index in range(min(count, len(files))):
