@@ -38,7 +38,7 @@ WHERE f.form_key = $1 AND f.state <> 'DELETED'
     -- only tenants: AND f.tenant_id = ANY ($2::text[]);
 
 -- name: generic_resource
--- As a form.
+-- The name and the file of a generic resource that is not deleted.
 SELECT g.resource_name, r.bytes
 FROM generic_resources g JOIN resources r USING (sha256)
 WHERE g.resource_key = $1 AND g.state <> 'DELETED'

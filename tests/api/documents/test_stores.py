@@ -372,7 +372,7 @@ class FullDisk(io.RawIOBase):
 @in_bucket
 @pytest.mark.parametrize("size", [1, PART_BYTES + 1])
 async def test_a_full_disk_for_temporary_files_is_an_outage(documents, bucket, monkeypatch, size):
-    monkeypatch.setattr(bucket_module.tempfile, "TemporaryFile", lambda: io.BufferedRandom(FullDisk()))
+    monkeypatch.setattr("tempfile.TemporaryFile", lambda: io.BufferedRandom(FullDisk()))
     assert (await documents.post(part("file", b"x" * size, "a"))).status == 503
     documents.rows.execute("UPDATE document_contents SET alive_at = now() - interval '2 hours'")
     await do_chores(documents)
