@@ -155,12 +155,19 @@ def _loop(body: Element) -> LoopProgress | None:
 
 
 def _job(job: Job) -> Iterator[Restoring]:
+    """A job that is open again after an incident still tells its error, which no event of an open job restores."""
+    if job.state != "ERROR_THROWN" and (job.error_code is not None or _is_open_with_error(job)):
+        raise Lost("it has terminated an element whose job was activated again after an incident")
     kind = job.kind, job.listener_event, job.listener_index
     yield JobCreated(job.key, job.element.key, job.type, job.retries, job.priority, job.headers, *kind)
     if job.state == "FAILED":
         yield JobFailed(job.key, job.retries, job.available_at, job.error_message)
     elif job.state == "ERROR_THROWN":
         yield JobErrorThrown(job.key, job.error_code or "", job.error_message)
+
+
+def _is_open_with_error(job: Job) -> bool:
+    return job.state == "CREATED" and job.error_message is not None
 
 
 def is_closed(job: Job) -> bool:

@@ -66,8 +66,8 @@ def browser(dist, request):
 
 
 @pytest.hookimpl(wrapper=True, tryfirst=True)
-def pytest_runtest_teardown(item, nextitem):
-    """End Chromium after the last test of this folder: its driver must not run beside Trio in other modules."""
+def pytest_runtest_protocol(item, nextitem):
+    """End Chromium after the last try of the last test here: its driver must not run beside Trio in other modules."""
     try:
         return (yield)
     finally:

@@ -13,8 +13,8 @@ from tests.process.load import deploy, send_files
 
 INSTANCES = 400
 KILLS = int(os.environ.get("VIVERO_KILLS") or 10)
-SMALL = {"VIVERO_BATCH_OPERATIONS_PORTION": "5", "VIVERO_BATCH_OPERATIONS_IN_FLIGHT": "5"}
-"""A batch sends few commands at a time, so that it is killed between them."""
+SMALL = {"VIVERO_BATCH_OPERATIONS_PORTION": "1", "VIVERO_BATCH_OPERATIONS_IN_FLIGHT": "1"}
+"""A batch sends one command at a time, so that it is killed between them."""
 CREATORS = 8
 ENDS_S = 120.0
 MODEL = """<definitions xmlns="http://www.omg.org/spec/BPMN/20100524/MODEL" targetNamespace="https://example.org/tests"

@@ -147,6 +147,14 @@ def test_a_job_that_waits_for_its_incident_has_no_worker(engine):
     assert found.never_taken == (created["b"],)
 
 
+def test_a_job_that_was_released_from_an_incident_is_not_restored(engine):
+    """Its error stays in its row, and no event of an open job restores it."""
+    engine.throw("a", "UNKNOWN")
+    engine.resolve()
+    with pytest.raises(NotExact, match="activated again after an incident"):
+        undo(engine, command(engine.key, "-a"))
+
+
 def test_more_elements_than_an_event_can_have_are_not_restored(engine, monkeypatch):
     monkeypatch.setattr(former, "MOST_RESTORED", 1)
     assert not_exact(engine, command(engine.key, "-a", "-b", "c")) == "it has terminated more than 1 elements"
