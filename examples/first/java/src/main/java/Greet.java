@@ -2,12 +2,14 @@ import io.camunda.client.CamundaClient;
 import io.camunda.client.api.response.ProcessInstanceResult;
 import io.camunda.client.api.worker.JobWorker;
 import java.net.URI;
+import java.nio.file.Files;
+import java.nio.file.Path;
 import java.time.Duration;
 import java.util.Map;
 
 /** Deploys a process, starts it, completes its task, and waits for its result. */
 public class Greet {
-  public static void main(String[] arguments) {
+  public static void main(String[] arguments) throws Exception {
     String address = System.getenv().getOrDefault("CAMUNDA_REST_ADDRESS", "http://localhost:8080");
     try (CamundaClient client =
             CamundaClient.newClientBuilder()
@@ -25,7 +27,8 @@ public class Greet {
                             .join())
                 .timeout(Duration.ofSeconds(30))
                 .open()) {
-      client.newDeployResourceCommand().addResourceFile(arguments[0]).send().join();
+      byte[] model = Files.readAllBytes(Path.of(arguments[0]));
+      client.newDeployResourceCommand().addResourceBytes(model, "greet.bpmn").send().join();
       ProcessInstanceResult result =
           client
               .newCreateInstanceCommand()
