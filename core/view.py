@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import Any
+from typing import Any, TypeVar
 
 from vivero.core.bpmn.model import JobDefinition, Node, Process
 from vivero.core.dmn import Decisions
@@ -47,6 +47,8 @@ from vivero.core.state.instance_tree import (
 )
 from vivero.core.state.message_channels import MessageChannel, Starts
 from vivero.core.state.state import State
+
+V = TypeVar("V")
 
 FindDecisions = Callable[[DecisionVersion], Decisions | None]
 """Gives the compiled decisions of the file of a decision, if they are available without waiting."""
@@ -219,52 +221,41 @@ class View:
 
     def family(self, process_id: str, tenant: str | None = None) -> Family:
         """All versions of a process of the tenant, by default the command's. It may be empty."""
-        key = (self.tenant if tenant is None else tenant, process_id)
+        return self._versions(self.state.catalogue.families, NeedKind.FAMILY, process_id, tenant)
+
+    def _versions(self, known: Mapping[tuple[str, str], V], kind: NeedKind, id: str, tenant: str | None = None) -> V:
+        """All versions with an id, of the tenant or else of the command's. Raises NotLoaded."""
+        key = (self.tenant if tenant is None else tenant, id)
         try:
-            return self.state.catalogue.families[key]
+            return known[key]
         except KeyError:
-            raise NotLoaded(Need(NeedKind.FAMILY, key)) from None
+            raise NotLoaded(Need(kind, key)) from None
 
     def definition(self, key: int) -> Definition | None:
         return self.state.catalogue.definitions.get(key)
 
     def form_versions(self, form_id: str, tenant: str | None = None) -> FormVersions:
         """All versions of a form of the tenant, by default the command's. It may be empty."""
-        key = (self.tenant if tenant is None else tenant, form_id)
-        try:
-            return self.state.catalogue.form_versions[key]
-        except KeyError:
-            raise NotLoaded(Need(NeedKind.FORMS, key)) from None
+        return self._versions(self.state.catalogue.form_versions, NeedKind.FORMS, form_id, tenant)
 
     def generic_resource_versions(self, resource_id: str, tenant: str | None = None) -> GenericResourceVersions:
         """All versions of a generic resource of the tenant, by default the command's. It may be empty."""
-        key = (self.tenant if tenant is None else tenant, resource_id)
-        try:
-            return self.state.catalogue.generic_resource_versions[key]
-        except KeyError:
-            raise NotLoaded(Need(NeedKind.GENERIC_RESOURCES, key)) from None
+        known = self.state.catalogue.generic_resource_versions
+        return self._versions(known, NeedKind.GENERIC_RESOURCES, resource_id, tenant)
 
     def generic_resource(self, key: int) -> GenericResourceVersion | None:
         return self.state.catalogue.generic_resources.get(key)
 
     def requirements_versions(self, requirements_id: str) -> RequirementsVersions:
         """All versions of decision requirements of the command's tenant. It may be empty."""
-        key = (self.tenant, requirements_id)
-        try:
-            return self.state.catalogue.requirements_versions[key]
-        except KeyError:
-            raise NotLoaded(Need(NeedKind.REQUIREMENTS, key)) from None
+        return self._versions(self.state.catalogue.requirements_versions, NeedKind.REQUIREMENTS, requirements_id)
 
     def requirements(self, key: int) -> RequirementsVersion | None:
         return self.state.catalogue.requirements.get(key)
 
     def decision_versions(self, decision_id: str, tenant: str | None = None) -> DecisionVersions:
         """All versions of a decision of the tenant, by default the command's. It may be empty."""
-        key = (self.tenant if tenant is None else tenant, decision_id)
-        try:
-            return self.state.catalogue.decision_versions[key]
-        except KeyError:
-            raise NotLoaded(Need(NeedKind.DECISIONS, key)) from None
+        return self._versions(self.state.catalogue.decision_versions, NeedKind.DECISIONS, decision_id, tenant)
 
     def decision(self, key: int) -> DecisionVersion | None:
         return self.state.catalogue.decisions.get(key)

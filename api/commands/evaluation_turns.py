@@ -11,8 +11,8 @@ from contextlib import asynccontextmanager
 import trio
 from cachetools import LRUCache
 
-from vivero.api.http.problems import LATER, Problem
-from vivero.api.http.shared_budget import SharedBudget
+from vivero.api.commands.resting_budget import RestingBudget
+from vivero.api.http.problems import Problem
 from vivero.core.rules import STAGE_STEPS
 
 MOST_STEPS = STAGE_STEPS // 2
@@ -39,8 +39,7 @@ class EvaluationTurns:
     """Steps of evaluations that are on their way through the log, up to `MOST_STEPS`."""
 
     def __init__(self) -> None:
-        self.budget = SharedBudget(MOST_STEPS)
-        self._rests_until = 0.0
+        self.budget = RestingBudget(MOST_STEPS)
         self._known: LRUCache[Decision, int] = LRUCache(DECISIONS)
 
     @asynccontextmanager
@@ -52,12 +51,7 @@ class EvaluationTurns:
         steps = self._known.get(decision, MOST_STEPS)
         with self.budget.share() as share:
             if steps > CHEAP_STEPS:
-                with trio.move_on_at(deadline) as waiting:
-                    await share.wait(steps)
-                    await trio.sleep_until(self._rests_until)
-                if waiting.cancelled_caught:
-                    detail = "Nothing was written: other expensive decisions are being evaluated; try again later"
-                    raise Problem(503, "RESOURCE_EXHAUSTED", detail, LATER)
+                await self.budget.wait_for(share, steps, deadline, "other expensive decisions are being evaluated")
             began = trio.current_time()
             try:
                 yield
@@ -74,7 +68,7 @@ class EvaluationTurns:
         """Let the next expensive evaluation wait until this one has ended, and for the rest after it."""
         likely_s = steps * STEP_S
         rest_s = min(REST * max(took_s * steps / MOST_STEPS, likely_s), MOST_REST_S)
-        self._rests_until = max(self._rests_until, trio.current_time() + max(likely_s - took_s, 0) + rest_s)
+        self.budget.rest(max(likely_s - took_s, 0) + rest_s)
 
     def note(self, decision: Decision, steps: int) -> None:
         """Remember the cost of an evaluation."""

@@ -82,7 +82,7 @@ def _receiving(inner: InnerRequest, outer: Request) -> Receive:
 
 
 def _sending(release: Release | None) -> Send:
-    """What the application tells its server, of which only the release of the body counts."""
+    """The messages of the application to its server. Only the release of the body counts."""
 
     async def send(message: MutableMapping[str, Any]) -> None:
         if release is not None and message["type"] == RELEASE:

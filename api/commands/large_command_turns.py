@@ -11,8 +11,7 @@ from contextlib import asynccontextmanager
 
 import trio
 
-from vivero.api.http.problems import LATER, Problem
-from vivero.api.http.shared_budget import SharedBudget
+from vivero.api.commands.resting_budget import RestingBudget
 
 LARGE_COMMANDS_BYTES = 4 * 1024 * 1024
 """Bytes of the large bodies whose commands are in the log without an outcome. One larger body goes alone."""
@@ -24,8 +23,7 @@ class LargeCommandTurns:
     """Bytes of large bodies whose commands are on their way through the log, up to `LARGE_COMMANDS_BYTES`."""
 
     def __init__(self) -> None:
-        self.budget = SharedBudget(LARGE_COMMANDS_BYTES)
-        self._rests_until = 0.0
+        self.budget = RestingBudget(LARGE_COMMANDS_BYTES)
 
     @asynccontextmanager
     async def turn(self, size: int, deadline: float) -> AsyncGenerator[None]:
@@ -35,12 +33,7 @@ class LargeCommandTurns:
         """
         size = min(size, self.budget.limit)
         with self.budget.share() as share:
-            with trio.move_on_at(deadline) as waiting:
-                await share.wait(size)
-                await trio.sleep_until(self._rests_until)
-            if waiting.cancelled_caught:
-                detail = "Nothing was written: other large requests are being processed; try again later"
-                raise Problem(503, "RESOURCE_EXHAUSTED", detail, LATER)
+            await self.budget.wait_for(share, size, deadline, "other large requests are being processed")
             began = trio.current_time()
             try:
                 yield
@@ -49,5 +42,4 @@ class LargeCommandTurns:
 
     def _rest(self, size: int, took_s: float) -> None:
         """Let the next large command wait for as long as this one took, in proportion to its share of the budget."""
-        rest_s = min(took_s * size / self.budget.limit, MOST_REST_S)
-        self._rests_until = max(self._rests_until, trio.current_time() + rest_s)
+        self.budget.rest(min(took_s * size / self.budget.limit, MOST_REST_S))

@@ -469,7 +469,7 @@ class Node:
 
     @property
     def references(self) -> tuple[CalledElement | CalledDecision | FormReference | LinkedResource, ...]:
-        """What the node names by id and binding: a called process, a decision, a form, linked resources."""
+        """The references of the node by id and binding: a called process, a decision, a form, linked resources."""
         of_task = None if self.user_task is None else self.user_task.form
         of_job = None if self.job is None else self.job.form
         named = self.called, self.decision, self.start_form, of_task, of_job

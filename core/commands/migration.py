@@ -97,7 +97,7 @@ def _is_changed(tree: InstanceTree, view: View) -> bool:
 
 
 def _rest(event: InstanceMigrated, plan: Plan, first_key: int, view: View) -> Renaming:
-    """What the pages need. The waits that the migration opens have keys from `first_key` on."""
+    """The facts that the pages need. The waits that the migration opens have keys from `first_key` on."""
     ids = {before: after for before, after in event.ids.items() if before != after}
     named = ids, event.labels, event.interrupting
     return Renaming(plan.instance.definition_key, *named, first_key, view.request)

@@ -25,3 +25,13 @@ def bound(
     elif binding == "versionTag":
         candidates = [one for one in candidates if one.version_tag == version_tag]
     return max(candidates, key=lambda one: one.version, default=None)
+
+
+def not_bound(verb: str, what: str, id: str, binding: str, version_tag: str | None) -> str:
+    """The message of an incident: `verb` is what was to be done with the deployed `what`, and no version fits."""
+    expected = f"Expected to {verb} a {what} with id '{id}'"
+    if binding == "deployment":
+        return f"{expected} in the deployment of the process, but it has none. Deploy the process with the {what}."
+    if binding == "versionTag":
+        expected += f" and version tag '{version_tag}'"
+    return f"{expected}, but none is found. Deploy it, and resolve the incident."

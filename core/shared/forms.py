@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from vivero.core.bpmn.model import FormReference
 from vivero.core.records.effects import Fail, IncidentType
-from vivero.core.shared.bindings import bound
+from vivero.core.shared.bindings import bound, not_bound
 from vivero.core.state.instance_tree import Element
 from vivero.core.view import View
 
@@ -22,14 +22,7 @@ def form_key(reference: FormReference | None, task: Element, view: View) -> int 
     caller = view.definition(task.instance.definition_key)
     form = bound(versions, reference.binding, reference.version_tag, caller)
     if form is None:
-        raise Fail(IncidentType.FORM_NOT_FOUND, _not_found(form_id, reference))
+        raise Fail(
+            IncidentType.FORM_NOT_FOUND, not_bound("find", "form", form_id, reference.binding, reference.version_tag)
+        )
     return form.key
-
-
-def _not_found(form_id: str, reference: FormReference) -> str:
-    expected = f"Expected to find a form with id '{form_id}'"
-    if reference.binding == "deployment":
-        return f"{expected} in the deployment of the process, but it has none. Deploy the process with the form."
-    if reference.binding == "versionTag":
-        expected += f" and version tag '{reference.version_tag}'"
-    return f"{expected}, but none is found. Deploy it, and resolve the incident."

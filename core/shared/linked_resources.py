@@ -10,7 +10,7 @@ from collections.abc import Iterable
 from vivero.core.bpmn.model import LinkedResource
 from vivero.core.expressions.results import json_of
 from vivero.core.records.effects import Fail, IncidentType
-from vivero.core.shared.bindings import bound
+from vivero.core.shared.bindings import bound, not_bound
 from vivero.core.state.instance_tree import Element
 from vivero.core.view import View
 
@@ -36,22 +36,14 @@ def _key(link: LinkedResource, task: Element, view: View) -> int:
     id, tenant = view.expressions.text(link.resource_id, task), task.instance.tenant
     caller = view.definition(task.instance.definition_key)
     if link.is_form:
-        forms = view.form_versions(id, tenant).values()
-        form = bound(forms, link.binding, link.version_tag, caller)
+        form = bound(view.form_versions(id, tenant).values(), link.binding, link.version_tag, caller)
         if form is None:
-            raise Fail(IncidentType.FORM_NOT_FOUND, _not_found("form", id, link))
+            reason = not_bound("link", "form", id, link.binding, link.version_tag)
+            raise Fail(IncidentType.FORM_NOT_FOUND, reason)
         return form.key
     resources = view.generic_resource_versions(id, tenant).values()
     resource = bound(resources, link.binding, link.version_tag, caller)
     if resource is None:
-        raise Fail(IncidentType.RESOURCE_NOT_FOUND, _not_found("resource", id, link))
+        reason = not_bound("link", "resource", id, link.binding, link.version_tag)
+        raise Fail(IncidentType.RESOURCE_NOT_FOUND, reason)
     return resource.key
-
-
-def _not_found(what: str, id: str, link: LinkedResource) -> str:
-    expected = f"Expected to link a {what} with id '{id}'"
-    if link.binding == "deployment":
-        return f"{expected} in the deployment of the process, but it has none. Deploy the process with the {what}."
-    if link.binding == "versionTag":
-        expected += f" and version tag '{link.version_tag}'"
-    return f"{expected}, but none is found. Deploy it, and resolve the incident."

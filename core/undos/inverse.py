@@ -1,6 +1,6 @@
 """The inverse of an operation, from its events. It is exact: what is alive is as before, under the same keys.
 
-What a modification terminated begins again under new keys, with the waits, variables and due dates that it had. All
+Elements that a modification terminated begin again under new keys, with their waits, variables and due dates. All
 else has the keys of before. It refuses if there is something that it cannot restore. Everything that an operation
 began ends as terminated, and stays in the history.
 """

@@ -17,6 +17,7 @@ from typing import TypeVar
 import trio
 
 from vivero.engine.documents.stores import Alive, ObjectGone, StoreProblem
+from vivero.engine.flushed_directories import flush_directory
 
 T = TypeVar("T")
 
@@ -87,7 +88,7 @@ class DirectoryObjects:
             self._directory.mkdir(mode=0o700, parents=True, exist_ok=True)
             (self._directory / MARK).write_text(MARKED)
             for directory in dict.fromkeys((self._directory, *(each.parent for each in made))):
-                flush(directory)
+                flush_directory(directory)
 
     def _read(self, name: str, begin: int, end: int) -> bytes:
         path = self._path(name)
@@ -112,7 +113,7 @@ class DirectoryObjects:
             Path(f"{path}{UNFINISHED}").unlink(missing_ok=True)
             path.unlink(missing_ok=True)
             if path.parent.exists():
-                flush(path.parent)  # a power failure must not bring the file back when nothing leads to it
+                flush_directory(path.parent)  # a power failure must not bring the file back when nothing leads to it
 
 
 class ContentFile:
@@ -161,7 +162,7 @@ class ContentFile:
             os.rename(f"{self._path}{UNFINISHED}", self._path)
             # The name of the file is in its folder, and that of the folder, which may be new, in the directory.
             for directory in self._path.parents[:2]:
-                flush(directory)
+                flush_directory(directory)
 
     def _close(self) -> None:
         """After the call that was interrupted, if there is one."""
@@ -170,15 +171,6 @@ class ContentFile:
             if self._file >= 0:
                 file, self._file = self._file, -1
                 os.close(file)
-
-
-def flush(directory: Path) -> None:
-    """Write the names in a directory to disk: after a power failure they are there."""
-    number = os.open(directory, os.O_RDONLY)
-    try:
-        os.fsync(number)
-    finally:
-        os.close(number)
 
 
 @contextmanager

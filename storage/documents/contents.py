@@ -20,7 +20,7 @@ PARTS = 64
 
 
 class StoredContents(NamedTuple):
-    """What the database knows of a store: `complete` contents have documents, `unused` ones wait for their deletion."""
+    """The contents of a store. `complete` ones have documents, `unused` ones wait for their deletion."""
 
     store: str
     complete: int
@@ -91,7 +91,7 @@ async def known(connection: Connection, store: str) -> bool:
 
 
 async def by_store(connection: Connection, unused_s: float) -> list[StoredContents]:
-    """What each store has. `unused_s`: the time for which unused contents are nobody's business."""
+    """The figures of each store. `unused_s`: the time for which unused contents are nobody's business."""
     return [StoredContents(*row) for row in (await connection.execute(_sql["by_store"], (unused_s,))).rows]
 
 

@@ -21,6 +21,7 @@ from pathlib import Path
 import msgspec
 import trio
 
+from vivero.engine.flushed_directories import flush_directory
 from vivero.operations.dump_tools import Meter, Progress, run_tool, tool
 from vivero.storage.postgres import conninfo, driver
 from vivero.storage.postgres.errors import StorageBug
@@ -142,20 +143,12 @@ def _finish(unfinished: Path, target: Path, manifest: Manifest) -> None:
         file.flush()
         os.fsync(file.fileno())
     for directory in (unfinished / DUMP, unfinished):
-        _sync(directory)
+        flush_directory(directory)
     try:
         unfinished.rename(target)
     except OSError as error:
         raise BackupProblem(f"cannot name the backup {target}: {error.strerror}") from error
-    _sync(target.absolute().parent)
-
-
-def _sync(directory: Path) -> None:
-    opened = os.open(directory, os.O_RDONLY)
-    try:
-        os.fsync(opened)
-    finally:
-        os.close(opened)
+    flush_directory(target.absolute().parent)
 
 
 def _sums(dump: Path, progress: Progress) -> dict[str, File]:

@@ -159,7 +159,7 @@ class _Translator:
         return rf"(?:\{number})"
 
     def escaped(self, class_template: str) -> str:
-        """What follows a backslash. `class_template` has room for the members of a class."""
+        """The translation of an escape, behind its backslash. `class_template` has room for the members of a class."""
         found = _PROPERTY.match(self.pattern, self.position)
         if found is not None:
             self.position = found.end()

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import trio
 
+from vivero.engine.flushed_directories import flush_directory
 from vivero.engine.retention.archive.compression import Compressor, decompressed, parts_of, summed
 from vivero.engine.retention.archive.stores import SUFFIX, Missing
 from vivero.storage.retention.archives import ArchiveProblem
@@ -79,7 +80,7 @@ class DirectoryStore:
             self._directory.mkdir(mode=0o700, parents=True, exist_ok=True)
             mark.write_text(MARKED)
             for directory in dict.fromkeys((self._directory, *(each.parent for each in made))):
-                _flush(directory)
+                flush_directory(directory)
         except OSError as error:
             raise ArchiveProblem(f"cannot write to the archive: {self._directory}: {error.strerror}") from error
 
@@ -138,7 +139,7 @@ class FileWriter:
         os.rename(f"{self._path}{UNFINISHED}", self._path)
         # The name of the file is in its directory, and that of the directory, which may be new, in the one above it.
         for directory in self._path.parents[:2]:
-            _flush(directory)
+            flush_directory(directory)
         return written
 
     def close(self) -> None:
@@ -146,15 +147,6 @@ class FileWriter:
         if not self.compressor.file.closed:
             self.compressor.file.close()
             Path(f"{self._path}{UNFINISHED}").unlink(missing_ok=True)
-
-
-def _flush(directory: Path) -> None:
-    """Write the names in a directory to disk: after a power failure they are there."""
-    number = os.open(directory, os.O_RDONLY)
-    try:
-        os.fsync(number)
-    finally:
-        os.close(number)
 
 
 def checksum(path: Path) -> tuple[str, int]:

@@ -15,5 +15,5 @@ CREATE TABLE generic_resources (
 );
 -- A deployed file belongs to the tenants that have a generic resource from it, too.
 CREATE INDEX generic_resources_resource ON generic_resources (sha256);
--- What a deployment has made is looked up to learn whether another one repeats it.
+-- A deployment looks up the resources of an earlier one, to learn whether it repeats that one.
 CREATE INDEX generic_resources_deployment ON generic_resources (deployment_key);

@@ -274,7 +274,7 @@ async def test_a_directory_that_cannot_be_written_is_an_outage(documents, direct
 @in_directory
 async def test_names_of_files_and_folders_are_flushed(documents, directory, monkeypatch):
     flushed = []
-    monkeypatch.setattr(directory_module, "flush", flushed.append)
+    monkeypatch.setattr(directory_module, "flush_directory", flushed.append)
     await documents.upload(b"x", "../../name of the client".replace("/", ""))
     (file,) = [path for path in directory.rglob("*") if path.is_file() and path.name != MARK]
     assert flushed[-2:] == [file.parent, directory]
