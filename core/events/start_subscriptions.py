@@ -26,7 +26,10 @@ def static_name(expression: Expression, element: str) -> str:
     except EvaluationError as error:
         raise InvalidStart(f"element '{element}': the name cannot be evaluated: {error}") from error
     if not isinstance(value, str) or not value:
-        raise InvalidStart(f"element '{element}': the name must be a non-empty text, and cannot use variables")
+        raise InvalidStart(
+            f"element '{element}': the name must be a non-empty text. It is evaluated at the deployment, and cannot use"
+            " variables, those of the cluster included"
+        )
     if "\0" in value or len(value) > TEXT_CHARACTERS:
         raise InvalidStart(
             f"element '{element}': the name must be a text without NUL characters, of at most"

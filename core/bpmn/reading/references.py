@@ -92,7 +92,19 @@ class EventReading:
         if not text.strip():
             self.report.add_problem(element, f"the {tag} needs {article(attribute)}: {why}")
             return None
-        return text_or_expression(text, f"{attribute} of the {tag}", element, self.report, at=element)
+        name = text_or_expression(text, f"{attribute} of the {tag}", element, self.report, at=element)
+        if name is not None and self.place is Place.PROCESS_START:
+            self._warn_of_variables(name, f"the {attribute} of the {tag}", element)
+        return name
+
+    def _warn_of_variables(self, name: Expression, what: str, element: Element) -> None:
+        """Warn of a name that reads variables: as in Camunda 8, they are null at the deployment, `camunda`, too."""
+        if name.variables:
+            null = ", ".join(map(quote, sorted(name.variables)[:5]))
+            text = (
+                f"{what} is evaluated at the deployment, without variables and without 'camunda': {null} is null there"
+            )
+            self.report.warn(self.owner, text, at=element)
 
 
 def article(tag: str) -> str:

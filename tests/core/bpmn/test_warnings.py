@@ -103,6 +103,27 @@ def test_a_file_that_is_refused_has_problems_alone():
     assert parsed.warnings == ()
 
 
+# ---- names of messages and signals that are evaluated at the deployment
+
+CATCH = '<intermediateCatchEvent id="c"><{0}EventDefinition {0}Ref="n"/></intermediateCatchEvent>'
+START = '<startEvent id="s"><{0}EventDefinition {0}Ref="n"/></startEvent>'
+
+
+@pytest.mark.parametrize("kind", ["message", "signal"])
+@pytest.mark.parametrize(
+    ("name", "variables"), [('=if camunda.vars.env.x = 1 then a else "b"', "'a', 'camunda'"), ('="a" + "b"', None)]
+)
+def test_a_name_that_starts_a_process_and_reads_variables_is_a_warning(kind, name, variables):
+    subscription = '<zeebe:subscription correlationKey="=x"/>'
+    root = f"<{kind} id='n' name='{name}'><extensionElements>{subscription}</extensionElements></{kind}>"
+    parsed = read(root, process(START.format(kind) + CATCH.format(kind) + flow("s", "c")))
+    text = (
+        f"the name of the {kind} is evaluated at the deployment, without variables and without 'camunda':"
+        f" {variables} is null there"
+    )
+    assert (told(parsed.problems), told(parsed.warnings)) == ([], [("s", 2, text)] if variables else [])
+
+
 # ---- what is left over, and static scripts
 
 

@@ -250,7 +250,7 @@ def test_names_of_messages_that_start_instances_cannot_use_it(engine):
     message = '<message id="m" name="=camunda.vars.cluster.url"/>'
     event = '<startEvent id="s"><messageEventDefinition messageRef="m"/></startEvent>'
 
-    with pytest.raises(InvalidStart, match="cannot use variables"):
+    with pytest.raises(InvalidStart, match="cannot use variables, those of the cluster included"):
         engine.deploy(model(event, task("work"), "s > work", beside=(message,)))
 
 
