@@ -19,13 +19,21 @@ from vivero.api.reading import read_of
 from vivero.api.services import Services
 from vivero.core.commands.conditional_change import conditional
 from vivero.core.records.migrations import MigrateInstance
-from vivero.core.undos.inverse import NotExact, Operation, Undo, inverse_of, operation_of
+from vivero.core.undos.inverse import (
+    HAS_HAPPENED,
+    NO_OPERATION,
+    REFUSED,
+    NotExact,
+    Operation,
+    Undo,
+    inverse_of,
+    operation_of,
+)
 from vivero.storage.access.tenants import Tenants
 from vivero.storage.postgres.driver import Connection
 from vivero.storage.reads.latest_changes import HAD_WORKER, LatestChange, job_with_worker, latest_change, taken_job
 from vivero.storage.search.process_instances import PROCESS_INSTANCES
 
-NO_OPERATION = "the latest change of its instance tree is not an operation on this process instance"
 TOO_MUCH = "it has more rows than can be compared"
 
 
@@ -100,7 +108,7 @@ async def undo(request: Request, services: Services) -> Response:
         submitted = await submission.submit(request, services, command, key)
     except Problem as problem:
         if problem.status == 412:
-            raise _refused(key, "something else has happened since") from problem
+            raise _refused(key, HAS_HAPPENED) from problem
         raise
     if submitted.outcome is None:
         return await submission.accepted(services, submitted.appended)
@@ -108,8 +116,7 @@ async def undo(request: Request, services: Services) -> Response:
 
 
 def _refused(key: int, reason: str) -> Problem:
-    detail = f"Expected to undo the latest operation on process instance with key '{key}', but {reason}"
-    return Problem(409, "INVALID_STATE", detail)
+    return Problem(409, "INVALID_STATE", REFUSED.format(key, reason))
 
 
 async def _offer_of(request: Request, services: Services) -> Offer:

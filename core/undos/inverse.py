@@ -74,6 +74,12 @@ NOTHING_AROUND = Surroundings(frozenset(), frozenset(), (), ())
 """Enough for the undo of a modification, which its own events decide."""
 
 
+REFUSED = "Expected to undo the latest operation on process instance with key '{}', but {}"
+"""The text of a refusal: the key, and the reason."""
+NO_OPERATION = "the latest change of its instance tree is not an operation on this process instance"
+HAS_HAPPENED = "something else has happened since"
+
+
 class NotExact(Exception):
     """The operation cannot be undone exactly. The message says why, as it follows after "because"."""
 

@@ -37,7 +37,7 @@ def test_reminders_are_sent_every_14_days(invoices: Processes) -> None:
 
 def test_every_running_invoice_can_migrate_to_the_next_version(processes: Processes) -> None:
     processes.use("invoice.bpmn").mock_process("archive-document").mock_job("check-credit", {"score": 80})
-    invoices = processes.expect_migrations("invoice-2.bpmn", variables={"invoiceId": "A-7"})
+    invoices = processes.expect_migrations("invoice-2.bpmn", variables={"invoiceId": "A-7"}, undo=True)
     assert len(invoices) == 6
     for invoice in invoices:
         invoice.expect_no_incidents()

@@ -7,6 +7,7 @@ from tests.core.event_models import boundary, error, model
 from tests.core.message_models import message, receive, signal
 from tests.core.message_models import model as message_model
 from tests.core.models import end, par, start, task
+from vivero import library
 from vivero.testing import BpmnError, Processes
 
 ONE = model(start(), task("work", type="do"), task("check"), end(), "start > work > check > end")
@@ -71,6 +72,38 @@ def test_a_business_id_comes_late(made):
     assert run.instance.business_id == "order-7"
     with pytest.raises(AssertionError, match="another business id"):
         run.assign_business_id("order-8")
+
+
+def test_the_latest_operation_is_taken_back(made):
+    run = made(ONE, TWO).start("p").modify(move={"work": "check"}).expect_undo()
+    run.undo().expect_active("work").expect_not_active("check")
+    run.migrate("2.bpmn").expect_active("labour").undo().expect_active("work")
+    run.suspend("a holiday").undo().expect_active("work")
+    assert run.instance.suspended_at is None
+    run.undo()
+    assert run.instance.suspended_reason == "a holiday", "an undo can be taken back"
+
+
+def test_an_undo_after_another_change_fails_the_test_with_the_reason(made):
+    processes = made(ONE)
+    run = processes.start("p").modify(activate=["check"]).complete("work")
+    run.expect_no_undo("is not an operation")
+    with pytest.raises(AssertionError, match=r"is not an operation on this process instance[^$]*It waits"):
+        run.undo()
+    with pytest.raises(AssertionError, match="The latest change of the instance is not an operation"):
+        run.expect_undo()
+    processes.mock_job("check")
+    processes.start("p").modify(activate=["check"]).expect_no_undo("is not an operation")
+
+
+def test_expectations_of_an_undo_fail_with_the_reason(made):
+    run = made(ONE).start("p").modify(activate=["check"], variables={"b": 2})
+    with pytest.raises(AssertionError, match="The MODIFY of the instance has no undo: it has set the variable 'b'"):
+        run.expect_undo()
+    with pytest.raises(AssertionError, match="The reason why there is no undo is 'it has set the variable 'b''"):
+        run.expect_no_undo("a listener")
+    with pytest.raises(AssertionError, match="can be taken back"):
+        run.suspend().expect_no_undo()
 
 
 # ---- every wait state
@@ -143,3 +176,37 @@ def test_too_many_states_are_an_error(made, monkeypatch):
         made(wide).expect_migrations("1.bpmn")
     monkeypatch.setattr("vivero.testing.walks.MOST_STATES", 8)
     assert len(made(wide).expect_migrations("1.bpmn")) == 7, "all but the end of 2 to the power of 3"
+
+
+def test_the_undo_of_a_migration_is_tried_in_each_wait_state(made):
+    assert where(made(ONE, TWO).expect_migrations("2.bpmn", undo=True)) == [["labour"], ["check"]]
+    fewer = EVERYTHING.replace(b'attachedToRef="ask"', b'attachedToRef="fixed"')
+    with pytest.raises(AssertionError) as failure:
+        made(EVERYTHING, fewer).expect_migrations("2.bpmn", undo=True)
+    assert [line.strip() for line in str(failure.value).splitlines()] == [
+        "An instance at ask, after work, can migrate, but there is no undo:",
+        "Expected to undo the latest operation on process instance with key '2251799813685249', but it has led to more "
+        "than can be taken back: TimerCanceled",
+    ]
+
+
+def test_an_instance_in_each_wait_state_is_modified_and_taken_back(made):
+    forked = model(start(), par("f"), task("a"), task("b"), end(), "start > f > a > end", "f > b > end")
+    runs = made(forked).expect_modifications(move={"a": "b"}, undo=True)
+    assert where(runs) == [["b", "b"], ["b"]], "not where a has ended"
+    runs[1].complete("b").expect_completed()
+    with pytest.raises(AssertionError, match=r"In none of 3 wait states all of \['c'\] are active"):
+        made(forked).expect_modifications(terminate=["c"])
+    with pytest.raises(AssertionError) as failure:
+        made(forked).expect_modifications(activate=["f"], undo=True)
+    assert [line for line in str(failure.value).splitlines() if not line.startswith(" ")] == [
+        f"An instance at {active}, can be modified, but there is no undo:"
+        for active in ("a, b, after the start", "a, after b", "b, after a")
+    ]
+
+
+def test_an_undo_that_leads_elsewhere_is_a_failure(made, monkeypatch):
+    """The engine does not do so. The check would see it."""
+    monkeypatch.setattr(library, "undo", lambda models, snapshot, _: library.set_variables(models, snapshot, {"v": 1}))
+    with pytest.raises(AssertionError, match="The undo leads to another state"):
+        made(ONE).expect_modifications(move={"work": "work"}, undo=True)

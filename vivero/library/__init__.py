@@ -28,9 +28,10 @@ from vivero.library.functions import (
 )
 from vivero.library.machine import MissingModel, Rejected, TooMuchWork
 from vivero.library.models import InvalidModel, Models
-from vivero.library.operations import assign_business_id, migrate, modify, resume, suspend
+from vivero.library.operations import assign_business_id, migrate, modify, resume, suspend, undo
 from vivero.library.overview import Element, Incident, Instance, Job, Timer, UserTask, Wait, read
 from vivero.library.result import Happened, Result, ThrownMessage, ThrownSignal
+from vivero.library.undos import UndoOffer
 
 __all__ = [
     "DecisionFailed",
@@ -50,6 +51,7 @@ __all__ = [
     "ThrownSignal",
     "Timer",
     "TooMuchWork",
+    "UndoOffer",
     "UserTask",
     "Wait",
     "activate",
@@ -73,4 +75,5 @@ __all__ = [
     "start",
     "suspend",
     "throw_error",
+    "undo",
 ]

@@ -12,6 +12,7 @@ from vivero.core.bpmn.model import Process
 from vivero.core.records.base import Command, Variables
 from vivero.core.records.effects import Rejection, RejectionCode
 from vivero.core.snapshots.codec import decode
+from vivero.core.snapshots.format import DefinitionEntry
 from vivero.core.state.catalogue import Definition
 from vivero.core.state.instance_tree import Instance
 from vivero.library.machine import Machine, Rejected
@@ -37,8 +38,10 @@ def run_at_root(
     return result_of(machine)
 
 
-def restored(models: Models, document: Document, now: datetime | None) -> Machine:
-    """The machine of a live instance, with its deferred work done.
+def restored(
+    models: Models, document: Document, now: datetime | None, also: tuple[DefinitionEntry, ...] = ()
+) -> Machine:
+    """The machine of a live instance, with its deferred work done. `also`: definitions that it knows beside its own.
 
     Raises:
         Rejected: the instance has ended.
@@ -49,7 +52,7 @@ def restored(models: Models, document: Document, now: datetime | None) -> Machin
     if snapshot.state != "ACTIVE":
         reason = f"The process instance with key '{snapshot.elements[0].key}' has ended: it is {snapshot.state}"
         raise Rejected(Rejection(RejectionCode.INVALID_STATE, reason))
-    machine = Machine.restored(models, snapshot)
+    machine = Machine.restored(models, snapshot, also)
     if now is not None:
         machine.set_time(to_ms(now))
     machine.continue_work()

@@ -97,20 +97,21 @@ class Machine:
         """The commands that were handled, in their order."""
 
     @classmethod
-    def restored(cls, models: Models, snapshot: Snapshot) -> Machine:
-        """A machine that continues a snapshot.
+    def restored(cls, models: Models, snapshot: Snapshot, also: tuple[entries.DefinitionEntry, ...] = ()) -> Machine:
+        """A machine that continues a snapshot. `also`: definitions that it knows beside those of the snapshot.
 
         Raises:
             MissingModel: a model is not there.
             InvalidSnapshot: the snapshot contradicts itself.
         """
-        for entry in snapshot.definitions:
+        known = tuple(dict.fromkeys((*snapshot.definitions, *also)))
+        for entry in known:
             if not models.has(entry.process_id, entry.sha256):
                 raise MissingModel(
                     f"The instance runs version {entry.version} of process '{entry.process_id}', file "
                     f"'{entry.resource_name}' with SHA-256 {entry.sha256}, which is not among the models"
                 )
-        machine = cls(models, snapshot.tenant_id, snapshot.definitions, int(snapshot.next_key))
+        machine = cls(models, snapshot.tenant_id, known, int(snapshot.next_key))
         add_tree(machine.state, snapshot, models.process)
         add_channels(machine.state, snapshot)
         machine.places = {key: (one.instance.process_id, one.element) for key, one in machine.state.elements.items()}

@@ -1,4 +1,4 @@
-"""Operations on a running instance: modify, migrate, suspend, resume, assign a business id. All or nothing happens."""
+"""Operations on a running instance, and their undo. All or nothing happens."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from datetime import datetime
 from typing import Any
 
 from vivero.core.migration.suggestions import suggest
+from vivero.core.records.base import Command
 from vivero.core.records.business_ids import AssignBusinessId
 from vivero.core.records.effects import Rejection, RejectionCode
 from vivero.core.records.migrations import MigrateInstance
@@ -20,10 +21,13 @@ from vivero.core.records.modifications import (
 )
 from vivero.core.records.suspensions import ResumeInstance, SuspendInstance
 from vivero.core.state.catalogue import Definition
+from vivero.core.state.instance_tree import Instance
+from vivero.core.undos.inverse import HAS_HAPPENED, NO_OPERATION, REFUSED
 from vivero.library.calls import Document, encoded, process_of, restored, root_of, run_at_root
 from vivero.library.machine import Machine, Rejected
 from vivero.library.models import Models
 from vivero.library.result import Result, result_of
+from vivero.library.undos import UndoOffer, before_operation
 
 
 def migrate(
@@ -50,8 +54,7 @@ def migrate(
         source = machine.state.catalogue.definitions[root.definition_key]
         suggested = suggest(process_of(models, source), process_of(models, target))
         mappings = {one.source: one.target for one in suggested.mappings}
-    machine.run(MigrateInstance(root.key, target.key, tuple(mappings.items())))
-    return result_of(machine)
+    return _operated(machine, root, MigrateInstance(root.key, target.key, tuple(mappings.items())))
 
 
 def _target(machine: Machine, process_id: str, version: int | None) -> Definition:
@@ -87,7 +90,9 @@ def modify(
         tuple(TerminateInstruction(element_id=id) for id in terminate),
         tuple(MoveInstruction(target, id, scope_type=INFERRED, variables=first) for id, target in move.items()),
     )
-    return run_at_root(models, snapshot, now, lambda root: ModifyInstance(root, *instructions))
+    machine = restored(models, snapshot, now)
+    root = root_of(machine)
+    return _operated(machine, root, ModifyInstance(root.key, *instructions))
 
 
 def suspend(
@@ -99,12 +104,45 @@ def suspend(
     now: datetime | None = None,
 ) -> Result:
     """Stop the instance where it is; `include_called`: with those that it has called."""
-    return run_at_root(models, snapshot, now, lambda root: SuspendInstance(root, include_called, reason))
+    machine = restored(models, snapshot, now)
+    root = root_of(machine)
+    return _operated(machine, root, SuspendInstance(root.key, include_called, reason))
 
 
 def resume(models: Models, snapshot: Document, *, include_called: bool = False, now: datetime | None = None) -> Result:
     """Let a suspended instance go on; `include_called`: with suspended ones that it has called."""
-    return run_at_root(models, snapshot, now, lambda root: ResumeInstance(root, include_called))
+    machine = restored(models, snapshot, now)
+    root = root_of(machine)
+    return _operated(machine, root, ResumeInstance(root.key, include_called))
+
+
+def undo(models: Models, snapshot: Document, offer: UndoOffer | None, *, now: datetime | None = None) -> Result:
+    """Take the latest operation back, by the `undo` of its result. The undo can be taken back itself.
+
+    Raises:
+        Rejected: the result is not of an operation, the operation has no undo, or something has happened since.
+    """
+    known = () if offer is None or offer.definition is None else (offer.definition,)
+    machine = restored(models, snapshot, now, known)
+    root = root_of(machine)
+    if offer is None:
+        raise _not_undone(root, NO_OPERATION)
+    if offer.command is None:
+        raise _not_undone(root, str(offer.reason))
+    if offer.version != machine.version:
+        raise _not_undone(root, HAS_HAPPENED)
+    return _operated(machine, root, offer.command)
+
+
+def _not_undone(root: Instance, reason: str) -> Rejected:
+    return Rejected(Rejection(RejectionCode.INVALID_STATE, REFUSED.format(root.key, reason)))
+
+
+def _operated(machine: Machine, root: Instance, command: Command) -> Result:
+    """Do the operation. The result says whether it can be taken back."""
+    before = before_operation(machine, root)
+    machine.run(command)
+    return result_of(machine, (root.key, before))
 
 
 def assign_business_id(models: Models, snapshot: Document, business_id: str, *, now: datetime | None = None) -> Result:

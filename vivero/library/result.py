@@ -23,6 +23,7 @@ from vivero.core.records.timers import TimerTriggered
 from vivero.core.snapshots import codec
 from vivero.library.machine import Machine, Place
 from vivero.library.overview import Incident, Instance, Job, overview
+from vivero.library.undos import Before, UndoOffer, offer_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,13 +74,16 @@ class Result:
     version: int
     instance: Instance
     happened: Happened
+    undo: UndoOffer | None = None
+    """Of an operation on the instance: whether it can be taken back."""
 
 
-def result_of(machine: Machine) -> Result:
-    """The result of the commands that a machine has run."""
+def result_of(machine: Machine, operated: tuple[int, Before] | None = None) -> Result:
+    """The result of the commands that a machine has run. `operated`: the key of an operation, and the state before."""
     snapshot = machine.snapshot()
     instance = overview(snapshot)
-    return Result(codec.encode(snapshot), snapshot.version, instance, _happened(machine, instance))
+    undo = None if operated is None else offer_of(machine, *operated, snapshot.version)
+    return Result(codec.encode(snapshot), snapshot.version, instance, _happened(machine, instance), undo)
 
 
 def _happened(machine: Machine, instance: Instance) -> Happened:

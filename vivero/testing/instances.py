@@ -8,7 +8,8 @@ from pathlib import Path
 from typing import Any
 
 from vivero import library
-from vivero.library import Instance, Job, Models, Rejected, Result, UserTask
+from vivero.core.undos.inverse import NO_OPERATION
+from vivero.library import Instance, Job, Models, Rejected, Result, UndoOffer, UserTask
 from vivero.testing.descriptions import describe, shown
 from vivero.testing.mocks import Mocks, report_of, variables_of
 
@@ -152,6 +153,13 @@ class ProcessRun:
         """Resume the instance."""
         return self._do(library.resume)
 
+    def undo(self) -> ProcessRun:
+        """Take the latest operation back: a modification, migration, suspension, resumption, or the undo of one.
+
+        An answer of a mock since then counts as something else that has happened.
+        """
+        return self._do(library.undo, self._undo)
+
     def assign_business_id(self, business_id: str) -> ProcessRun:
         """Give a business id to the instance, which has none."""
         return self._do(library.assign_business_id, business_id)
@@ -228,6 +236,24 @@ class ProcessRun:
             self._check(found == value, f"The variable '{name}' is {shown(found)}, not {shown(value)}.")
         return self
 
+    def expect_undo(self) -> ProcessRun:
+        """The latest operation can be taken back exactly."""
+        __tracebackhide__ = True
+        offer = self._undo
+        self._check(offer is not None, "The latest change of the instance is not an operation.")
+        assert offer is not None, "it is checked"
+        self._check(offer.offered, f"The {offer.operation} of the instance has no undo: {offer.reason}.")
+        return self
+
+    def expect_no_undo(self, containing: str = "") -> ProcessRun:
+        """The latest operation cannot be taken back, for a reason that contains this text."""
+        __tracebackhide__ = True
+        offer = self._undo
+        reason = NO_OPERATION if offer is None else offer.reason
+        self._check(reason is not None, "The latest operation can be taken back.")
+        self._check(containing in str(reason), f"The reason why there is no undo is '{reason}'.")
+        return self
+
     def expect_incident(self, element: str, containing: str = "") -> ProcessRun:
         """The element has an incident, whose type or message contains this text."""
         __tracebackhide__ = True
@@ -266,6 +292,7 @@ class ProcessRun:
     def _take(self, result: Result) -> None:
         self.snapshot = result.snapshot
         self.instance: Instance = result.instance
+        self._undo: UndoOffer | None = result.undo
         self.completed += result.happened.completed
         self.entered += result.happened.entered
         self._observe(self, result)

@@ -2,20 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from datetime import UTC, datetime, timedelta
 from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
 from vivero import library
-from vivero.library import Models, Rejected, Result
+from vivero.library import Models, Result
 from vivero.library.functions import FIRST_KEY
 from vivero.testing.coverage import Coverage
 from vivero.testing.files import find_file
 from vivero.testing.instances import Paths, ProcessRun
 from vivero.testing.mocks import CALLED_JOB, Answer, Mocks, mocked_process
-from vivero.testing.walks import wait_states
+from vivero.testing.walks import OperationTrials, WaitState, wait_states
 
 BEGIN = datetime(2026, 1, 1, tzinfo=UTC)
 """The time at which each test begins, by its own clock."""
@@ -129,27 +129,65 @@ class Processes:
         variables: Mapping[str, Any] = {},
         process_id: str | None = None,
         at: str | None = None,
+        undo: bool = False,
     ) -> list[ProcessRun]:
         """An instance in each wait state that it can reach migrates to its process in the files of these paths.
 
         Mocks say how an instance goes on; without a mock it goes on without variables. `mappings`: source id → target
-        id; None: what the server suggests. Returns the migrated instances, which go on with the mocks.
+        id; None: what the server suggests. `undo`: each migration can be taken back, too. Returns the migrated
+        instances, which go on with the mocks.
 
         Raises AssertionError: it names the states that cannot migrate, with all reasons.
         """
         __tracebackhide__ = True
+        target = self._with_files(self._models(self._files | self._mocked), paths)
+
+        def migrated(instance: Result) -> Result:
+            return library.migrate(target, instance.snapshot, mappings)
+
+        states = self._wait_states(process_id, variables, at)
+        return self._operated(states, OperationTrials("migrate", target, migrated, undo))
+
+    def expect_modifications(
+        self,
+        *,
+        activate: Iterable[str] = (),
+        terminate: Iterable[str] = (),
+        move: Mapping[str, str] = {},
+        variables: Mapping[str, Any] = {},
+        process_id: str | None = None,
+        at: str | None = None,
+        undo: bool = False,
+    ) -> list[ProcessRun]:
+        """An instance in each wait state that it can reach is modified, if all elements that end are active in it.
+
+        `variables`: those with which it starts. `undo`: each modification can be taken back, too. Mocks and results are
+        those of `expect_migrations`.
+
+        Raises AssertionError: it names the states that cannot be modified, or there is no state to modify.
+        """
+        __tracebackhide__ = True
         models = self._models(self._files | self._mocked)
-        target = self._with_files(models, paths)
-        first = self._started(models, process_id, variables, at=at)
-        migrated, refused = list[Result](), list[str]()
-        for state in wait_states(models, self._mocks, first):
-            try:
-                migrated.append(library.migrate(target, state.result.snapshot, mappings))
-            except Rejected as error:
-                refused.append("\n  ".join([f"An instance {state}, cannot migrate:", *error.problems]))
-        if refused:
-            raise AssertionError("\n".join(refused))
-        return [self._run_of(target, result) for result in migrated]
+        ending = {*terminate, *move}
+        begin, end = tuple(activate), tuple(terminate)
+
+        def modified(instance: Result) -> Result:
+            return library.modify(models, instance.snapshot, activate=begin, terminate=end, move=move)
+
+        found = list(self._wait_states(process_id, variables, at))
+        states = [one for one in found if ending <= {element.id for element in one.result.instance.elements}]
+        if not states:
+            raise AssertionError(f"In none of {len(found)} wait states all of {sorted(ending)} are active.")
+        return self._operated(states, OperationTrials("be modified", models, modified, undo))
+
+    def _wait_states(self, process_id: str | None, variables: Mapping[str, Any], at: str | None) -> Iterator[WaitState]:
+        models = self._models(self._files | self._mocked)
+        return wait_states(models, self._mocks, self._started(models, process_id, variables, at=at))
+
+    def _operated(self, states: Iterable[WaitState], trials: OperationTrials) -> list[ProcessRun]:
+        """An instance for each state after the operation. Raises AssertionError."""
+        __tracebackhide__ = True
+        return [self._run_of(trials.models, result) for result in trials.of(states)]
 
     def _started(
         self,

@@ -1,9 +1,9 @@
-"""All wait states that an instance can reach: each is found once, and instances in it can be migrated."""
+"""All wait states that an instance can reach: each is found once, for operations on instances in it."""
 
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from vivero import library
@@ -105,6 +105,50 @@ def _codes(models: Models) -> list[str]:
     errors = [event for event in events if isinstance(event, ErrorEvent)]
     codes = {ANY_CODE if error.code is None else error.code.static_value for error in errors}
     return sorted(code for code in codes if isinstance(code, str))
+
+
+@dataclass(frozen=True, slots=True)
+class OperationTrials:
+    """An operation on instances in several states. `name`: its verb. `undo`: it must be possible to take it back."""
+
+    name: str
+    models: Models
+    operation: Callable[[Result], Result]
+    undo: bool
+
+    def of(self, states: Iterable[WaitState]) -> list[Result]:
+        """The results of the operation. Raises AssertionError: it names the states and all reasons."""
+        __tracebackhide__ = True
+        done, refused = list[Result](), list[str]()
+        for state in states:
+            try:
+                done.append(self.operation(state.result))
+                refused += self._without_undo(state, done[-1])
+            except Rejected as error:
+                refused.append("\n  ".join([f"An instance {state}, cannot {self.name}:", *error.problems]))
+        if refused:
+            raise AssertionError("\n".join(refused))
+        return done
+
+    def _without_undo(self, state: WaitState, operated: Result) -> Iterator[str]:
+        """The reason why the operation cannot be taken back exactly, if it must be."""
+        if not self.undo:
+            return
+        heading = f"An instance {state}, can {self.name}, but there is no undo:"
+        try:
+            undone = library.undo(self.models, operated.snapshot, operated.undo).instance
+        except Rejected as error:
+            yield f"{heading}\n  {error}"
+        else:
+            if _restored(undone) != _restored(state.result.instance):
+                yield f"{heading}\n  The undo leads to another state."
+
+
+def _restored(instance: Instance) -> tuple[object, ...]:
+    """All that an undo restores, without keys: terminated elements begin again under new ones."""
+    variables = sorted((one.id, repr(sorted(one.variables.items()))) for one in instance.elements)
+    due = sorted((timer.element, timer.due_at) for timer in instance.timers)
+    return instance.process_id, instance.suspended_reason, _shape(instance), variables, due
 
 
 def _shape(instance: Instance) -> Shape:

@@ -1,5 +1,6 @@
 """Operations of the library on a running instance: they are those of the server, on a snapshot."""
 
+import msgspec
 import pytest
 
 from tests.core.event_models import call, model
@@ -13,7 +14,9 @@ from vivero.library import (
     migrate,
     modify,
     resume,
+    set_variables,
     suspend,
+    undo,
 )
 from vivero.library import start as begin
 
@@ -111,3 +114,61 @@ def test_an_ended_instance_rejects_them_all():
             operation(quick, ended)
     with pytest.raises(Rejected, match="has ended"):
         assign_business_id(quick, ended, "order-7")
+
+
+# ---- undo
+
+
+@pytest.mark.parametrize(
+    "operation",
+    [
+        lambda snapshot: migrate(MODELS, snapshot),
+        lambda snapshot: modify(MODELS, snapshot, move={"work": "check"}),
+        lambda snapshot: suspend(MODELS, snapshot, "a holiday"),
+    ],
+    ids=["migration", "modification", "suspension"],
+)
+def test_an_operation_is_taken_back_and_the_undo_too(running, operation):
+    def seen(result):
+        instance = result.instance
+        return instance.process_id, jobs(result), instance.variables, instance.suspended_reason
+
+    done = operation(running.snapshot)
+    undone = undo(MODELS, done.snapshot, done.undo)
+    again = undo(MODELS, undone.snapshot, undone.undo)
+    assert [seen(one) for one in (undone, again)] == [seen(running), seen(done)]
+    assert (seen(done) != seen(running), again.undo.offered) == (True, True)
+
+
+def test_an_undo_that_comes_too_late_or_is_of_no_operation_is_refused(running):
+    done = suspend(MODELS, running.snapshot)
+    later = set_variables(MODELS, done.snapshot, {"b": 1})
+    with pytest.raises(Rejected, match="something else has happened since") as error:
+        undo(MODELS, later.snapshot, done.undo)
+    assert error.value.code == "INVALID_STATE"
+    with pytest.raises(Rejected, match="is not an operation on this process instance"):
+        undo(MODELS, later.snapshot, later.undo)
+
+
+def test_what_cannot_be_exact_is_not_offered(running):
+    ended = modify(MODELS, running.snapshot, terminate=["work"])
+    assert (ended.undo.offered, ended.undo.reason) == (False, "the process instance has ended")
+    listening = modify(MODELS, running.snapshot, activate=["check"], terminate=["work"], variables={"b": 1})
+    assert listening.undo.reason == "it has set the variable 'b'"
+    with pytest.raises(Rejected, match="it has set the variable 'b'"):
+        undo(MODELS, listening.snapshot, listening.undo)
+
+
+def test_the_jobs_whose_workers_prevent_an_undo_are_named(running):
+    done = modify(MODELS, running.snapshot, move={"work": "check"})
+    assert set(done.undo.jobs) == {running.instance.jobs[0].key, done.instance.jobs[0].key}
+
+
+def test_a_migration_goes_back_to_a_definition_of_a_server(running):
+    """Its key is not that which the library gives, and the migrated snapshot does not have it any more."""
+    former = msgspec.json.decode(running.snapshot)["definitions"][0]["key"]
+    of_server = running.snapshot.replace(f'"{former}"', '"2251799813685248"')
+    done = migrate(MODELS, of_server)
+    undone = undo(MODELS, done.snapshot, done.undo)
+    assert '"2251799813685248"' in undone.snapshot
+    assert jobs(undone) == [("work", True)]
