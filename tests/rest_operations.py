@@ -9,9 +9,9 @@ from __future__ import annotations
 
 import csv
 import re
+from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import groupby
-from typing import Any
 
 from tests.imports import ROOT
 from vivero.api.routes import ROUTES
@@ -36,11 +36,6 @@ class Operation:
     @property
     def endpoint(self) -> tuple[str, str]:
         return endpoint(self.method, self.path)
-
-    @property
-    def shown(self) -> str:
-        """The operation's name, as clients call it. Camunda 8.9 does not have those of 8.10."""
-        return f"`{self.operation}`{' (8.10)' if self.since == '8.10' else ''}"
 
 
 def endpoint(method: str, path: str) -> tuple[str, str]:
@@ -67,21 +62,24 @@ def state(operation: Operation) -> str:
 
 
 def table() -> str:
-    """One row for all operations of a group that have the same state."""
-    rows = [f"| {group} | {state} | {', '.join(names)} |" for (group, state), names in _groups()]
+    """One row for all operations of a group that lack the same, and came with the same version of Camunda."""
     counts = [state(operation).partition(":")[0] for operation in operations()]
     told = ", ".join(f"{counts.count(name)} {name}" for name in ("yes", "partly", "not yet", "no"))
-    head = f"The API has {len(counts)} operations: {told}.\n\n| group | here | operations |\n|---|---|---|\n"
-    return head + "\n".join(rows)
+    head = (
+        f"The API has {len(counts)} operations: {told}.\n\n| group | since | here | operations |\n|---|---|---|---|\n"
+    )
+    return head + "\n".join(_rows())
 
 
-def _groups() -> Any:
+def _rows() -> Iterator[str]:
+    """Operations that are served whole have no row."""
     for group, members in groupby(operations(), key=lambda operation: operation.group):
-        by_state: dict[str, list[str]] = {}
+        alike: dict[tuple[str, str], list[str]] = {}
         for operation in members:
-            by_state.setdefault(state(operation), []).append(operation.shown)
-        for each, names in by_state.items():
-            yield (group, each), names
+            if (here := state(operation)) != "yes":
+                alike.setdefault((operation.since, here), []).append(f"`{operation.operation}`")
+        for (since, here), names in alike.items():
+            yield f"| {group} | {since or 'before 8.9'} | {here} | {', '.join(names)} |"
 
 
 def page(text: str) -> str:

@@ -9,7 +9,7 @@ from typing import Any
 import click
 import trio
 
-from vivero.cli.shared.options import JSON_OBJECT, Seconds, json_option, say
+from vivero.cli.shared.options import VARIABLES, Seconds, json_option, say
 from vivero.cli.shared.process_ids import complete_process_id, unknown_process
 from vivero.cli.shared.server_options import address_option, talk
 from vivero.client.rest import ApiError, Client, ClientError, Document
@@ -20,7 +20,7 @@ FIRST_POLL_S, LAST_POLL_S = 0.02, 0.5
 
 @click.command()
 @click.argument("process_id", metavar="ID", shell_complete=complete_process_id)
-@click.option("--variables", type=JSON_OBJECT, default="{}", help="A JSON object, @file, or @- for standard input.")
+@VARIABLES
 @click.option("--await", "awaits", is_flag=True, help="Wait for the instance's end, and print its variables.")
 @click.option(
     "--timeout",
