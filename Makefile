@@ -12,7 +12,7 @@ unexport PYTHONDONTWRITEBYTECODE
 PYTEST  = $(BIN)/python -m pytest -p no:xdist $(if $(filter-out 0,$(WORKERS)),--forks $(WORKERS))
 
 .DEFAULT_GOAL := help
-.PHONY: help install console deploy-tools sbom demo up test test-long check map tables schema statements format bench chaos mutants lock clean
+.PHONY: help install console deploy-tools sbom demo up test test-long check map tables schema statements format bench budget chaos mutants lock clean
 
 help:            ## show this list
 	@sed -nE 's/^([a-z-]+): .*## (.*)/  make \1	\2/p' $(MAKEFILE_LIST) | expand -t 18
@@ -86,6 +86,9 @@ format: install  ## rewrite the code in the project's format
 
 bench: install   ## run the usual benchmarks (under three minutes; ARGS=timers, messages: more; ARGS="--url http://…": a server that runs)
 	@$(BIN)/python -m benchmarks $(ARGS)
+
+budget: install  ## count what an instance costs, and fail if it grew beyond the record (ARGS=--record: accept the counts)
+	@$(BIN)/python -m benchmarks.budget $(ARGS)
 
 chaos: install   ## inject faults into clusters under load for an hour, and print figures (ARGS="kills --rounds 20": less)
 	@$(BIN)/python -m tests.chaos $(ARGS)

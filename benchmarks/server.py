@@ -30,15 +30,16 @@ SETTINGS = ("server_version", "fsync", "synchronous_commit", "shared_buffers", "
 
 
 @asynccontextmanager
-async def fresh_database(connections: int = 50) -> AsyncGenerator[tuple[str, dict[str, str]]]:
+async def fresh_database(
+    connections: int = 50, settings: embedded.Settings = embedded.DEVELOPMENT
+) -> AsyncGenerator[tuple[str, dict[str, str]]]:
     """The DSN of a migrated database that is gone afterwards, with the server's settings. It permits so many
     connections."""
     directory = _reachable_directory()
     root = directory / "root"
     try:
-        parameters = {**embedded.DEVELOPMENT.parameters, "max_connections": str(connections)}
-        settings = replace(embedded.DEVELOPMENT, parameters=parameters)
-        lease = await trio.to_thread.run_sync(embedded.acquire, root, settings)
+        parameters = {**settings.parameters, "max_connections": str(connections)}
+        lease = await trio.to_thread.run_sync(embedded.acquire, root, replace(settings, parameters=parameters))
         try:
             connection = await driver.connect(lease.dsn, name="benchmark")
             await migrate.migrate(connection)
@@ -79,7 +80,7 @@ def program(
         try:
             port = _port(process, output)
             if files:
-                _deploy(port, files, authorization)
+                deploy(port, files, authorization)
             yield port, psutil.Process(process.pid)
         finally:
             process.send_signal(signal.SIGTERM)
@@ -95,7 +96,8 @@ def _port(process: subprocess.Popen[str], output: IO[str]) -> int:
     raise RuntimeError(f"the server did not start: {output.read()}")
 
 
-def _deploy(port: int, files: Mapping[str, bytes], authorization: str) -> None:
+def deploy(port: int, files: Mapping[str, bytes], authorization: str = "") -> None:
+    """Deploy the files to the program at the port of this machine. Raises httpx.HTTPError."""
     resources = [("resources", file) for file in files.items()]
     headers = {"authorization": authorization} if authorization else {}
     url = f"http://127.0.0.1:{port}/v2/deployments"

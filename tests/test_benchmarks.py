@@ -10,10 +10,12 @@ from types import SimpleNamespace
 import pytest
 
 from benchmarks import __main__ as engine
-from benchmarks import http_client
+from benchmarks import budget, http_client
 from benchmarks.capacity import BUSY, Costs, projection
 from benchmarks.given import commands_per_s, header
+from benchmarks.model import ONE_TASK
 from vivero import logs
+from vivero.core.bpmn.parser import parse
 
 
 @pytest.fixture
@@ -122,3 +124,35 @@ def test_capacity_divides_the_cores_by_what_each_part_costs():
     assert figures["for_86000_per_s_partitions"] == pytest.approx(86_000 * 200e-6 / BUSY)
     assert figures["for_86000_per_s_wal_mb_per_s"] == pytest.approx(860)
     assert figures["for_86000_per_s_flushes_per_s"] == pytest.approx(4_300)
+
+
+def test_a_count_beyond_the_record_is_a_failure_that_names_it():
+    python = budget.version_of("core_bytecodes", "18.4")
+    record = {python: {"core_bytecodes": 100.0}, "PostgreSQL 18": {"statements": 0.5, "rows_deleted": 0.0}}
+    figures = {"core_bytecodes": 101.9, "statements": 0.5, "rows_deleted": 0.0}
+    assert budget.grown(figures, record, "18.4") == []
+    (sentence,) = budget.grown(figures | {"core_bytecodes": 103.0}, record, "18.4")
+    assert sentence == "core_bytecodes has grown from 100.00 to 103.00 an instance (1.030)"
+    (sentence,) = budget.grown(figures | {"rows_deleted": 1.0}, record, "18.4")
+    assert sentence == "rows_deleted has grown from 0.00 to 1.00 an instance"
+    assert budget.grown(figures | {"statements": 9.0}, record, "19.1") == [], "nothing is recorded for this version"
+
+
+def test_the_record_has_each_count_of_this_python():
+    record = json.loads(budget.RECORD.read_text(encoding="utf-8"))
+    counts = {name for figures in record.values() for name in figures}
+    assert counts >= {"statements", "rows_inserted", "wal_bytes", *(f"{name}_bytecodes" for name in budget.PACKAGES)}
+
+
+def test_bytecodes_are_counted_by_package():
+    """A call of the core counts there and nowhere else, the same number each time."""
+    bytecodes = budget.Bytecodes()
+    counts = []
+    for _ in range(2):
+        with bytecodes.counted():
+            json.dumps({})
+            Costs(1, 1, 1, 1, 1)
+            parse(ONE_TASK, "one_task.bpmn")
+        counts.append(dict(bytecodes.counts))
+    assert counts[0].keys() == {"core"}
+    assert counts[1] == {"core": 2 * counts[0]["core"]}
