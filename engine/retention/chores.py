@@ -28,7 +28,7 @@ from vivero.storage.background import job_executions
 from vivero.storage.cluster import maintenance
 from vivero.storage.log import command_log as command_log
 from vivero.storage.postgres.driver import Connection
-from vivero.storage.retention import decision_instances, history
+from vivero.storage.retention import decision_instances, history, unused_files
 from vivero.storage.state import message_channels, variable_values
 from vivero.storage.work import timers
 
@@ -37,6 +37,10 @@ log = structlog.get_logger(__name__)
 DAY_MS = 24 * 3600 * 1000
 KEYS_MARGIN_MS = 3_600_000
 """Idempotency keys stay for another hour, so that none disappears while an append reads it."""
+FILES_EVERY_S = 3600.0
+"""The interval of the walk over all deployed files."""
+FILES_UNUSED_S = 24 * 3600.0
+"""The time that an unused file stays, for requests and batches that still read it."""
 RUNS_AT_ONCE = 16
 VALUES_PAUSE_S = 0.05
 """The pause between two steps that hash the values of old variables."""
@@ -137,6 +141,24 @@ def _of_database(settings: RetentionSettings, connections: Connections) -> Itera
     yield chore("audit-log", settings.every_s, connections, records, settings.pause_s)
     failed = purging(job_executions.purge, _ms(settings.failed_jobs_days), settings.rows)
     yield chore("failed-executions", settings.every_s, connections, failed, settings.pause_s)
+    yield chore("deployed-files", FILES_EVERY_S, connections, deleting_files(settings.rows), settings.pause_s)
+
+
+def deleting_files(rows: int, unused_s: float = FILES_UNUSED_S) -> Work:
+    """Marks the deployed files that nothing refers to any more, then deletes those that were marked long ago."""
+    after: str | None = ""
+
+    async def work(connection: Connection, _execution: Execution) -> bool:
+        nonlocal after
+        if after is not None:
+            after = await unused_files.mark(connection, after, rows)
+            return True
+        if await unused_files.delete(connection, unused_s, rows) == rows:
+            return True
+        after = ""
+        return False
+
+    return work
 
 
 def purging(purge: Purge, age_ms: int | None, rows: int) -> Work:

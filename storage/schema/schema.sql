@@ -292,6 +292,7 @@ CREATE TABLE decision_definitions (
     CONSTRAINT decision_definitions_state_check CHECK (state = ANY (ARRAY['ACTIVE'::text, 'DELETED'::text])),
     CONSTRAINT decision_definitions_tenant_id_decision_id_version_key UNIQUE (tenant_id, decision_id, version)
 );
+CREATE INDEX decision_definitions_imports ON decision_definitions USING gin (imports) WHERE imports <> '{}'::text[];
 CREATE INDEX decision_definitions_requirements ON decision_definitions USING btree (decision_requirements_key);
 
 -- table decision_instances
@@ -1013,8 +1014,10 @@ CREATE TABLE resources (
     sha256 text NOT NULL,
     bytes bytea NOT NULL,
     stored_at timestamp with time zone DEFAULT now() NOT NULL,
+    unused_since timestamp with time zone,
     CONSTRAINT resources_pkey PRIMARY KEY (sha256)
 );
+CREATE INDEX resources_unused ON resources USING btree (unused_since) WHERE unused_since IS NOT NULL;
 
 -- table retention_clocks
 CREATE TABLE retention_clocks (

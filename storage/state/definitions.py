@@ -19,8 +19,7 @@ _DECISIONS_IN_USE = _sql["decisions_in_use"]
 async def store_resources(connection: Connection, resources: Sequence[tuple[str, bytes]]) -> None:
     """Stores deployed files under the SHA-256 (hex) of their bytes. Files that exist stay unchanged.
 
-    It renews the date of existing files: the task that deletes unreferenced resources then keeps them for the
-    deployment that is under way.
+    Files that were unused count as new: the chore that deletes them keeps them for the deployment that is under way.
     """
     rows = [{"sha256": sha256, "bytes": base64.b64encode(data).decode()} for sha256, data in resources]
     await connection.execute(_STORE, (msgspec.json.encode(rows),))

@@ -1,11 +1,11 @@
 -- name: store_resources
 -- One JSON document for all files. A file's name is the hash of its content, so a second store changes nothing. It runs before
--- the append: a command may only name files that exist.
+-- the append: a command may only name files that exist. A file that was unused counts as new.
 INSERT INTO resources (sha256, bytes)
 SELECT DISTINCT ON (sha256) sha256, decode(bytes, 'base64')
 FROM json_to_recordset($1::json) AS r(sha256 text, bytes text)
 ORDER BY sha256
-ON CONFLICT (sha256) DO UPDATE SET stored_at = now();
+ON CONFLICT (sha256) DO UPDATE SET stored_at = now(), unused_since = NULL;
 
 -- name: resource
 -- The deployed bytes, unchanged.

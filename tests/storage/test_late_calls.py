@@ -30,7 +30,7 @@ from vivero.storage.postgres import announcer, driver, notification_listener
 from vivero.storage.postgres.errors import ConnectionLost
 from vivero.storage.postgres.queries import label
 from vivero.storage.postgres.sql_files import beside, load
-from vivero.storage.retention import archives, decision_instances, erasure, erasure_by_value, history
+from vivero.storage.retention import archives, decision_instances, erasure, erasure_by_value, history, unused_files
 from vivero.storage.schema import migrate
 from vivero.storage.schema.migration_files import Migration, MigrationError
 from vivero.storage.state import cluster_variables, definitions, message_channels, save, task_listeners, variable_values
@@ -570,6 +570,18 @@ async def purge_batches(connection):
     await batch_operations.purge(connection, DAY_MS, 10)
 
 
+UNUSED_FILES = """
+    DELETE FROM resources;
+    INSERT INTO resources (sha256, bytes, unused_since) VALUES ('aa', '', now() - interval '2 days'), ('bb', '', NULL);
+"""
+
+
+async def stored_again(case, connection):
+    """The file is deleted, and somebody deploys it again."""
+    await case.call(connection)
+    await definitions.store_resources(connection, [("aa", b"")])
+
+
 TOKEN = uuid4()
 LEASED = (
     JOB
@@ -667,6 +679,8 @@ CASES = [
     Case("variable_values.hash", lambda c: variable_values.hash_next(c, 1, 7), again, OLD_VALUES),
     Case("variable_values.finish", lambda c: variable_values.hash_next(c, 1, 7), again, NO_OLD_VALUES),
     Case("definitions.store_resources", lambda c: definitions.store_resources(c, [("aa", b"x")]), again),
+    Case("unused_files.mark", lambda c: unused_files.mark(c, "", 10), again, UNUSED_FILES),
+    Case("unused_files.delete", lambda c: unused_files.delete(c, 3600, 10), stored_again, UNUSED_FILES),
     Case("clock.pin", lambda c: clock.pin(c, 1_900_000_000_000), reset),
     Case("clock.shift", lambda c: clock.shift(c, 3_600_000), pinned),
     *(

@@ -104,7 +104,7 @@ def test_each_chore_has_its_name_and_place():
             "ended-subscriptions",
             *("message-correlations", "ended-timers", "idempotency-keys", "audit-log", "ended-instances"),
             "failed-executions",
-            "decision-instances",
+            *("decision-instances", "deployed-files"),
         )
     }
 
