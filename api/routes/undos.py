@@ -12,7 +12,7 @@ from vivero.api.callers.audited import Audited
 from vivero.api.callers.permissions import Permission
 from vivero.api.commands import dry_runs, preconditions, submission
 from vivero.api.http.decoding import Body, Int64, check_reference, decode_optional, decoder
-from vivero.api.http.problems import Problem, not_found
+from vivero.api.http.problems import Problem
 from vivero.api.http.request import Request
 from vivero.api.http.response import Response, json_response, no_content
 from vivero.api.reading import read_of
@@ -32,8 +32,8 @@ from vivero.core.undos.inverse import (
 from vivero.storage.access.tenants import Tenants
 from vivero.storage.postgres.driver import Connection
 from vivero.storage.reads.latest_changes import HAD_WORKER, LatestChange, job_with_worker, latest_change, taken_job
-from vivero.storage.search.process_instances import PROCESS_INSTANCES
 
+NOT_LOGGED = "the event log does not have the latest change of its instance tree any more"
 TOO_MUCH = "it has more rows than can be compared"
 
 
@@ -100,7 +100,7 @@ async def undo(request: Request, services: Services) -> Response:
     if offer.undo is None:
         raise _refused(key, offer.reason or NO_OPERATION)
     if isinstance(offer.undo.command, MigrateInstance):
-        await require_processes(request, services, UPDATE_INSTANCE, (offer.undo.command.definition_key,))
+        await require_processes(request, services, UPDATE_INSTANCE, _definitions(offer.undo.command))
     if dry_runs.is_asked(request):  # leases were read with the offer
         return await dry_runs.show(request, services, conditional(offer.undo.command, key, (offer.version,)), key)
     command = conditional(offer.undo.command, key, (offer.version,), offer.undo.untaken)
@@ -113,6 +113,11 @@ async def undo(request: Request, services: Services) -> Response:
     if submitted.outcome is None:
         return await submission.accepted(services, submitted.appended)
     return no_content(submitted.position)
+
+
+def _definitions(command: MigrateInstance) -> set[int]:
+    """Those of the targets, and of the called instances."""
+    return {command.definition_key, *(key for one in command.called for key in (one.source, one.definition_key))}
 
 
 def _refused(key: int, reason: str) -> Problem:
@@ -132,7 +137,7 @@ async def _offer_of(request: Request, services: Services) -> Offer:
 
     offer = await read_of(services, request.tenants, query)
     if offer is None:
-        raise not_found(PROCESS_INSTANCES.name, key)
+        raise Problem(404, "NOT_FOUND", REFUSED.format(key, "no process instance with this key is running"))
     return offer
 
 
@@ -147,6 +152,8 @@ async def _taken(connection: Connection, undo: Undo) -> str | None:
 
 def _offer(change: LatestChange, key: int) -> Offer:
     operation = operation_of(change.events, key)
+    if not change.is_logged:
+        return Offer(change.version, None, None, NOT_LOGGED)
     if operation is None:
         return Offer(change.version, None, None, NO_OPERATION)
     if not change.is_whole:

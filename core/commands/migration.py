@@ -18,6 +18,7 @@ from vivero.core.migration.plan import Plan, plan_of
 from vivero.core.needs import Need, NeedKind, Needs, NotLoaded
 from vivero.core.records.effects import Effects, Reject, RejectionCode, ReplyLater, Send, Violation
 from vivero.core.records.migrations import (
+    CalledMigration,
     ChannelSubscriptionMoved,
     InstanceMigrated,
     MigrateInstance,
@@ -130,11 +131,20 @@ def _moves(command: MigrateInstance, instance: Instance, view: View) -> list[_Mo
     if not command.called:
         return moves
     require_whole(instance, f"Expected to migrate process instance '{instance.key}'", view)
-    of_sources = {one.source: (_target(command, one.definition_key, view), one.mappings) for one in command.called}
+    targets = {key: place for one in command.called for key, place in _called_targets(command, one, view)}
     for called in descendants(instance):
-        if isinstance(called, Instance) and called is not instance and called.definition_key in of_sources:
-            moves.append(_Move(called, *of_sources[called.definition_key]))
+        if isinstance(called, Instance) and called is not instance:
+            place = targets.get(called.key) or targets.get(called.definition_key)
+            moves += [] if place is None else [_Move(called, *place)]
     return moves
+
+
+def _called_targets(
+    command: MigrateInstance, one: CalledMigration, view: View
+) -> Iterator[tuple[int, tuple[Definition, tuple[tuple[str, str], ...]]]]:
+    """The target and the mappings by the keys of the instances that move, or by the key of their definition."""
+    place = _target(command, one.definition_key, view), one.mappings
+    return ((key, place) for key in one.only or (one.source,))
 
 
 def _target(command: MigrateInstance, key: int, view: View) -> Definition:

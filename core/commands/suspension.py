@@ -83,7 +83,8 @@ def _called(command: SuspendInstance | ResumeInstance, instance: Instance, verb:
     if instance.tree.in_parts:
         text = "a loop in it is so long that its called process instances can only be handled one by one"
         raise _refused(command, verb, text)
-    yield from (one for one in descendants(instance) if isinstance(one, Instance) and one is not instance)
+    below = (one for one in descendants(instance) if isinstance(one, Instance) and one is not instance)
+    yield from (one for one in below if not command.only or one.key in command.only)
 
 
 def _resumed_now(instance: Instance) -> tuple[tuple[int, str, Any], ...]:

@@ -30,11 +30,15 @@ class Renaming(msgspec.Struct, frozen=True, gc=False):
 
 
 class CalledMigration(msgspec.Struct, frozen=True, gc=False):
-    """A migration of the called instances of a definition, `source`, to `definition_key`. `mappings` as below."""
+    """A migration of the called instances of a definition, `source`, to `definition_key`. `mappings` as below.
+
+    `only`: the keys of the instances that are meant; all of the definition, if it is empty.
+    """
 
     source: int
     definition_key: int
     mappings: tuple[tuple[str, str], ...]
+    only: tuple[int, ...] = ()
 
 
 class MigrateInstance(Command, frozen=True):
@@ -52,7 +56,7 @@ class MigrateInstance(Command, frozen=True):
     unless_there: bool = False
     """Leave an instance that has this definition already as it is. Items of batches do."""
     called: tuple[CalledMigration, ...] = ()
-    """The called instances that move, too, at any depth, each definition once. All others stay as they are."""
+    """The called instances that move, too, at any depth, each definition once, or each instance. All others stay."""
 
 
 class MoveSubscription(Command, frozen=True):

@@ -11,7 +11,7 @@ from vivero.core.records.base import Command, Event, Sender, WhileSuspended
 class SuspendInstance(Command, frozen=True):
     """Stop a process instance where it is; `include_called`: with those that it has called, and that run.
 
-    `reason`: for people.
+    `reason`: for people. `only`: the called instances that are meant; all, if it is empty.
     """
 
     intent: ClassVar[str] = "PROCESS_INSTANCE:SUSPEND"
@@ -23,10 +23,14 @@ class SuspendInstance(Command, frozen=True):
     key: int
     include_called: bool = False
     reason: str | None = None
+    only: tuple[int, ...] = ()
 
 
 class ResumeInstance(Command, frozen=True):
-    """Let a suspended process instance go on; `include_called`: with suspended ones that it has called."""
+    """Let a suspended process instance go on; `include_called`: with suspended ones that it has called.
+
+    `only`: the called instances that are meant; all, if it is empty.
+    """
 
     intent: ClassVar[str] = "PROCESS_INSTANCE:RESUME"
     home = homes.of_key
@@ -36,6 +40,7 @@ class ResumeInstance(Command, frozen=True):
 
     key: int
     include_called: bool = False
+    only: tuple[int, ...] = ()
 
 
 Items = tuple[tuple[int, str, Any], ...]

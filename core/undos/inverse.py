@@ -11,6 +11,8 @@ from collections.abc import Mapping, Sequence, Set
 from enum import StrEnum
 from typing import NamedTuple
 
+from msgspec.structs import replace
+
 from vivero.core.bpmn.elements.ad_hoc import INNER_TYPE
 from vivero.core.records.base import Command, Event
 from vivero.core.records.instances import (
@@ -26,7 +28,13 @@ from vivero.core.records.instances import (
 )
 from vivero.core.records.jobs import JobCanceled, JobCreated, JobErrorThrown, JobFailed
 from vivero.core.records.messages import SubscriptionClosed, SubscriptionOpened
-from vivero.core.records.migrations import RENAME_PAGE, ElementsRenamed, InstanceMigrated, MigrateInstance
+from vivero.core.records.migrations import (
+    RENAME_PAGE,
+    CalledMigration,
+    ElementsRenamed,
+    InstanceMigrated,
+    MigrateInstance,
+)
 from vivero.core.records.modifications import (
     ElementRestored,
     InstanceModified,
@@ -60,17 +68,15 @@ class Undo(NamedTuple):
 class Surroundings(NamedTuple):
     """The state of the tree beside the events of the operation."""
 
-    live: frozenset[int]
-    """The process instances that have not ended, except those in loops that are loaded in pages."""
-    suspended: frozenset[int]
-    """Those of them that are suspended."""
     jobs: tuple[int, ...]
-    """The open jobs of the process instance."""
+    """The open jobs of the process instances of the operation (`instances_of`)."""
     earlier: Sequence[Event]
     """Events before those of the operation, the latest last. The oldest may be missing."""
 
 
-NOTHING_AROUND = Surroundings(frozenset(), frozenset(), (), ())
+MOST_CALLED = 1_000
+"""Called instances that an undo names. The command has the keys of all of them."""
+NOTHING_AROUND = Surroundings((), ())
 """Enough for the undo of a modification, which its own events decide."""
 
 
@@ -104,55 +110,71 @@ def inverse_of(operation: Operation, events: Sequence[Event], key: int, around: 
     return _INVERSE[operation](events, key, around)
 
 
+def instances_of(events: Sequence[Event]) -> tuple[int, ...]:
+    """The process instances that an operation has migrated, suspended or resumed: the one of the command first."""
+    kinds = InstanceMigrated | InstanceSuspended | InstanceResumed
+    return tuple(event.key for event in events if isinstance(event, kinds))
+
+
 # ---- suspension and resumption
 
 
 def _of_suspension(events: Sequence[Event], key: int, around: Surroundings) -> Undo:
-    suspended = _all_of(InstanceSuspended, events)
-    if len(suspended) > 1 and suspended != around.suspended:
-        raise NotExact("other process instances of the tree were suspended before, and would be resumed, too")
-    return Undo(ResumeInstance(key, len(suspended) > 1))
+    called = _called_in(InstanceSuspended, events)
+    return Undo(ResumeInstance(key, bool(called), called))
 
 
 def _of_resumption(events: Sequence[Event], key: int, around: Surroundings) -> Undo:
     if any(isinstance(event, InstanceResumed) and event.items for event in events):
         raise NotExact("work that had waited for the resumption has been done")
-    resumed = _all_of(InstanceResumed, events)
-    if len(resumed) > 1 and resumed != around.live:
-        raise NotExact("other process instances of the tree were not suspended, and would be suspended, too")
-    before = [one for one in around.earlier if isinstance(one, InstanceSuspended) and one.key == key]
-    if not before:
+    called = _called_in(InstanceResumed, events)
+    latest = {one.key: one.reason for one in around.earlier if isinstance(one, InstanceSuspended)}
+    if not latest.keys() >= {key, *called}:
         raise NotExact("the log does not show the reason of the suspension any more")
-    return Undo(SuspendInstance(key, len(resumed) > 1, before[-1].reason), around.jobs)
+    if any(latest[one] != latest[key] for one in called):
+        raise NotExact("called process instances were suspended for other reasons")
+    return Undo(SuspendInstance(key, bool(called), latest[key], called), around.jobs)
 
 
-def _all_of(kind: type[InstanceSuspended] | type[InstanceResumed], events: Sequence[Event]) -> frozenset[int]:
-    """The process instances of the events, all of which must be of this kind."""
+def _called_in(kind: type[InstanceSuspended] | type[InstanceResumed], events: Sequence[Event]) -> tuple[int, ...]:
+    """The called process instances of the events, all of which must be of this kind."""
     for event in events:
         if not isinstance(event, kind):
             raise NotExact(_more(event))
-    return frozenset(event.key for event in events if isinstance(event, kind))
+    return _named(instances_of(events)[1:])
+
+
+def _named(called: tuple[int, ...]) -> tuple[int, ...]:
+    if len(called) > MOST_CALLED:
+        raise NotExact(f"it included more than {MOST_CALLED:,} called process instances")
+    return called
 
 
 # ---- migration
 
 
 def _of_migration(events: Sequence[Event], key: int, around: Surroundings) -> Undo:
-    first, *others = events
-    assert isinstance(first, InstanceMigrated), "the first event names the operation"
-    for event in others:
-        if isinstance(event, InstanceMigrated):
-            raise NotExact("it has migrated called process instances, too")
-        if type(event) not in (SubscriptionOpened, TimerScheduled) and not _is_of_page(event):
+    for event in events:
+        if type(event) not in (InstanceMigrated, SubscriptionOpened, TimerScheduled) and not _is_of_page(event):
             raise NotExact(_more(event))
-    if first.former is None:
+    first, *others = (event for event in events if isinstance(event, InstanceMigrated))
+    called: dict[CalledMigration, list[int]] = {}
+    for other in others:
+        called.setdefault(CalledMigration(other.definition_key, *_way_back(other)), []).append(other.key)
+    _named(tuple(one.key for one in others))
+    back = tuple(replace(one, only=tuple(keys)) for one, keys in called.items())
+    return Undo(MigrateInstance(key, *_way_back(first), called=back), around.jobs)
+
+
+def _way_back(migrated: InstanceMigrated) -> tuple[int, tuple[tuple[str, str], ...]]:
+    """The definition before, and the inverse mappings."""
+    if migrated.former is None:
         raise NotExact("an older version of Vivero has done it, which did not record the former definition")
-    former_key, former_id = first.former
-    back = {after: before for before, after in first.ids.items()}
-    if len(back) < len(first.ids):
+    former_key, former_id = migrated.former
+    back = {after: before for before, after in migrated.ids.items()}
+    if len(back) < len(migrated.ids):
         raise NotExact("it has mapped several elements to the same one")
-    mappings = tuple((after, before) for after, before in back.items() if before != former_id)
-    return Undo(MigrateInstance(key, former_key, mappings), around.jobs)
+    return former_key, tuple((after, before) for after, before in back.items() if before != former_id)
 
 
 def _is_of_page(event: Event) -> bool:

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 from vivero.core.records.base import Event
 from vivero.core.records.codec import decode_events
-from vivero.core.undos.inverse import Surroundings
+from vivero.core.undos.inverse import Surroundings, instances_of
 from vivero.storage.access.tenants import Tenants, TenantStatements
 from vivero.storage.postgres.driver import Connection
 from vivero.storage.postgres.sql_files import beside
@@ -21,19 +21,20 @@ LATEST_ROWS = 100
 EARLIER_ROWS = 50
 """Rows of the event log before it."""
 MOST_OPEN = 10_000
-"""Open jobs of an instance, and running instances of a tree."""
+"""Open jobs of the process instances of an operation."""
 
 
 class LatestChange(NamedTuple):
     """The events of the latest command that changed a tree, and what is there now. `version`: of the tree.
 
-    `is_whole`: there is nothing beyond the limits. Otherwise the rest is missing.
+    `is_whole`: there is nothing beyond the limits. Otherwise the rest is missing. `is_logged`: the log has the command.
     """
 
     version: int
     events: Sequence[Event]
     around: Surroundings
     is_whole: bool
+    is_logged: bool
 
 
 async def latest_change(connection: Connection, key: int, tenants: Tenants = None) -> LatestChange | None:
@@ -45,16 +46,11 @@ async def latest_change(connection: Connection, key: int, tenants: Tenants = Non
         root, version = found[0]
         latest = (await connection.execute(_sql["latest"], (root, LATEST_ROWS + 1))).rows
         earlier = (await connection.execute(_sql["earlier"], (root, EARLIER_ROWS))).rows
-        instances = (await connection.execute(_sql["instances"], (root, MOST_OPEN + 1))).rows
-        jobs = (await connection.execute(_sql["jobs"], (key, MOST_OPEN + 1))).rows
-    around = Surroundings(
-        frozenset(one for one, _ in instances),
-        frozenset(one for one, is_suspended in instances if is_suspended),
-        tuple(job for (job,) in jobs),
-        _events(reversed(earlier)),
-    )
-    is_whole = len(latest) <= LATEST_ROWS and max(len(instances), len(jobs)) <= MOST_OPEN
-    return LatestChange(version, _events(latest), around, is_whole)
+        events = _events(latest)
+        jobs = (await connection.execute(_sql["jobs"], (list(instances_of(events)), MOST_OPEN + 1))).rows
+    around = Surroundings(tuple(sorted(job for (job,) in jobs)), _events(reversed(earlier)))
+    is_whole = len(latest) <= LATEST_ROWS and len(jobs) <= MOST_OPEN
+    return LatestChange(version, events, around, is_whole, bool(latest))
 
 
 def _events(rows: Iterable[tuple[Any, ...]]) -> list[Event]:

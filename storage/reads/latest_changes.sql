@@ -19,15 +19,9 @@ WHERE root_key = $1
     AND position < (SELECT position FROM event_log WHERE root_key = $1 ORDER BY position DESC, seq DESC LIMIT 1)
 ORDER BY position DESC, seq DESC LIMIT $2;
 
--- name: instances
--- The running process instances that are loaded with a root, by the partial index of live rows. Operations that include called
--- instances refuse trees with others.
-SELECT process_instance_key, suspended_at IS NOT NULL FROM process_instances
-WHERE part_key = $1 AND ended_at IS NULL LIMIT $2;
-
 -- name: jobs
--- The open jobs of a process instance.
-SELECT job_key FROM jobs WHERE process_instance_key = $1 AND ended_at IS NULL ORDER BY job_key LIMIT $2;
+-- The open jobs of some process instances, by the index on instances: an order by key could lead to a scan of all jobs.
+SELECT job_key FROM jobs WHERE process_instance_key = ANY ($1::bigint[]) AND ended_at IS NULL LIMIT $2;
 
 -- name: taken
 -- The first of these jobs that a worker has, or has had: a lease stays visible after its end.

@@ -12,7 +12,7 @@ from tests.core.undos.shapes import shape_of
 from tests.engine.whole_engine import WholeEngine
 from vivero.core.commands.conditional_change import conditional
 from vivero.core.records.effects import RejectionCode
-from vivero.core.records.instances import SetVariables
+from vivero.core.records.instances import CancelInstance, SetVariables
 from vivero.core.records.jobs import CompleteJob
 from vivero.core.records.messages import PublishMessage
 from vivero.core.records.migrations import MigrateInstance
@@ -176,6 +176,17 @@ async def test_a_lease_between_the_read_of_leases_and_the_commit_refuses(engine,
     assert outcome.rejection.reason.endswith(f"but a worker has got job '{job}'")
     assert await engine.rows("SELECT FROM jobs WHERE job_key = $1 AND ended_at IS NULL", job), "nothing has happened"
     assert (await engine.run(SetVariables(key, {}))).rejection is None, "the log goes on"
+
+
+async def test_an_instance_that_ends_before_the_undo_is_not_found(engine):
+    await engine.deploy(FORKED)
+    await engine.create("p")
+    [[key]] = await engine.rows("SELECT process_instance_key FROM process_instances")
+    assert (await engine.run(SuspendInstance(key))).rejection is None
+    _, _, again = await offered(engine, key)
+    assert (await engine.run(CancelInstance(key))).rejection is None
+    assert (await engine.run(again)).rejection.code is RejectionCode.NOT_FOUND
+    assert await latest_change(engine.connection, key) is None
 
 
 async def test_a_second_undo_finds_another_version(engine):

@@ -122,7 +122,7 @@ def undo(models: Models, snapshot: Document, offer: UndoOffer | None, *, now: da
     Raises:
         Rejected: the result is not of an operation, the operation has no undo, or something has happened since.
     """
-    known = () if offer is None or offer.definition is None else (offer.definition,)
+    known = () if offer is None else offer.definitions
     machine = restored(models, snapshot, now, known)
     root = root_of(machine)
     if offer is None:
@@ -140,7 +140,7 @@ def _not_undone(root: Instance, reason: str) -> Rejected:
 
 def _operated(machine: Machine, root: Instance, command: Command) -> Result:
     """Do the operation. The result says whether it can be taken back."""
-    before = before_operation(machine, root)
+    before = before_operation(machine)
     machine.run(command)
     return result_of(machine, (root.key, before))
 

@@ -10,7 +10,7 @@ from vivero.core.records.suspensions import InstanceSuspended
 from vivero.core.snapshots.format import DefinitionEntry
 from vivero.core.snapshots.writer import definition_entry
 from vivero.core.state.instance_tree import Instance
-from vivero.core.undos.inverse import NotExact, Operation, Surroundings, inverse_of, operation_of
+from vivero.core.undos.inverse import NotExact, Operation, Surroundings, instances_of, inverse_of, operation_of
 from vivero.library.machine import Machine
 
 
@@ -25,8 +25,8 @@ class UndoOffer:
     """Jobs that no worker may have got: the caller knows, because jobs have no leases here."""
     command: Command | None
     """The inverse of the operation; None: there is a `reason`."""
-    definition: DefinitionEntry | None = None
-    """The process definition before the operation: its key can come from a server."""
+    definitions: tuple[DefinitionEntry, ...] = ()
+    """The process definitions before the operation: their keys can come from a server."""
 
     @property
     def offered(self) -> bool:
@@ -38,16 +38,18 @@ class Before:
     """The state that an undo depends on, before an operation. `length`: of the machine's log."""
 
     length: int
-    suspension: tuple[InstanceSuspended, ...]
-    definition: DefinitionEntry
+    suspensions: tuple[InstanceSuspended, ...]
+    definitions: tuple[DefinitionEntry, ...]
 
 
-def before_operation(machine: Machine, root: Instance) -> Before:
+def before_operation(machine: Machine) -> Before:
     """The state before the next command."""
-    is_suspended = root.suspended_at is not None
-    suspension = (InstanceSuspended(root.key, root.suspended_reason),) if is_suspended else ()
-    definition = definition_entry(machine.state.catalogue.definitions[root.definition_key])
-    return Before(len(machine.engine.log), suspension, definition)
+    live = [one for one in machine.state.elements.values() if isinstance(one, Instance)]
+    suspended = (one for one in live if one.suspended_at is not None)
+    suspensions = tuple(InstanceSuspended(one.key, one.suspended_reason) for one in suspended)
+    known = machine.state.catalogue.definitions
+    definitions = tuple(definition_entry(known[key]) for key in sorted({one.definition_key for one in live}))
+    return Before(len(machine.engine.log), suspensions, definitions)
 
 
 def offer_of(machine: Machine, key: int, before: Before, version: int) -> UndoOffer | None:
@@ -62,11 +64,11 @@ def offer_of(machine: Machine, key: int, before: Before, version: int) -> UndoOf
     if not machine.state.trees:
         return UndoOffer(version, operation, "the process instance has ended", (), None)
     try:
-        found = inverse_of(operation, events, key, _around(machine, key, before.suspension))
+        found = inverse_of(operation, events, key, _around(machine, instances_of(events), before.suspensions))
     except NotExact as error:
         return UndoOffer(version, operation, str(error), (), None)
     jobs = found.untaken + found.never_taken
-    return UndoOffer(version, operation, None, jobs, found.command, before.definition)
+    return UndoOffer(version, operation, None, jobs, found.command, before.definitions)
 
 
 def _events_since(machine: Machine, length: int) -> list[Event]:
@@ -75,9 +77,6 @@ def _events_since(machine: Machine, length: int) -> list[Event]:
     return [event for row in rows for event in row.events]
 
 
-def _around(machine: Machine, key: int, earlier: Sequence[Event]) -> Surroundings:
-    state = machine.state
-    live = [one for one in state.elements.values() if isinstance(one, Instance)]
-    jobs = sorted(job.key for job in state.jobs.values() if job.element.instance.key == key)
-    suspended = frozenset(one.key for one in live if one.suspended_at is not None)
-    return Surroundings(frozenset(one.key for one in live), suspended, tuple(jobs), earlier)
+def _around(machine: Machine, concerned: Sequence[int], earlier: Sequence[Event]) -> Surroundings:
+    jobs = (job.key for job in machine.state.jobs.values() if job.element.instance.key in concerned)
+    return Surroundings(tuple(sorted(jobs)), earlier)

@@ -20,7 +20,7 @@ from vivero.core.records.instances import (
     VariableSet,
 )
 from vivero.core.records.jobs import JobCanceled, JobCreated
-from vivero.core.records.migrations import InstanceMigrated, MigrateInstance
+from vivero.core.records.migrations import CalledMigration, InstanceMigrated, MigrateInstance
 from vivero.core.records.modifications import ElementRestored, InstanceModified, ModifyInstance, TerminateInstruction
 from vivero.core.records.suspensions import InstanceResumed, InstanceSuspended, ResumeInstance, SuspendInstance
 from vivero.storage.access.identities import Grant
@@ -46,6 +46,19 @@ async def test_a_resumption_is_taken_back_with_its_reason(happened, reader, engi
     happened(2, InstanceResumed(KEY))
     assert (await reader("POST", PATH)).status == 204
     assert change_of(engine.command) == SuspendInstance(KEY, False, "prices")
+
+
+async def test_called_instances_go_back_unless_a_worker_has_got_one_of_their_jobs(happened, rows, reader, engine):
+    called = InstanceMigrated(KEY + 9, 9, "order", 2, None, None, {"a": "b", "order": "order"}, former=(8, "order"))
+    happened(1, MIGRATED, called)
+    rows.job(key=KEY + 3, process_instance_key=KEY + 9)
+    rows.job(key=KEY + 4, process_instance_key=KEY + 99)
+    assert (await reader("POST", PATH)).status == 204
+    back = CalledMigration(9, 8, (("b", "a"),), (KEY + 9,))
+    assert change_of(engine.command) == MigrateInstance(KEY, 8, (("b", "a"),), called=(back,))
+    assert engine.command.untaken == (KEY + 3,)
+    rows.execute("UPDATE jobs SET lease_token = gen_random_uuid()")
+    assert (await reader("GET", PATH)).json["reason"] == f"a worker has got job '{KEY + 3}'"
 
 
 async def test_a_migration_goes_back_unless_a_worker_has_got_a_job(happened, rows, reader, engine):
@@ -103,9 +116,7 @@ async def test_a_modification_that_lost_something_has_no_undo(happened, reader):
     assert (answer.json["offered"], answer.json["reason"]) == (False, "it has terminated a throwing event")
 
 
-@pytest.mark.parametrize(
-    "events", [[], [(1, ())], [(1, (InstanceSuspended(KEY),)), (2, (VariableSet(1, KEY, "a", "1"),))]]
-)
+@pytest.mark.parametrize("events", [[(1, ())], [(1, (InstanceSuspended(KEY),)), (2, (VariableSet(1, KEY, "a", "1"),))]])
 async def test_another_change_has_no_undo(happened, reader, engine, events):
     for position, of_command in events:
         happened(position, *of_command)
@@ -116,6 +127,46 @@ async def test_another_change_has_no_undo(happened, reader, engine, events):
     )
     assert (await reader("POST", PATH)).status == 409
     assert engine.appended == []
+
+
+async def test_a_change_that_the_log_has_no_more_has_no_undo(rows, reader):
+    rows.instance()
+    answer = await reader("GET", PATH)
+    assert (answer.json["offered"], answer.json["operation"]) == (False, None)
+    assert answer.json["reason"] == "the event log does not have the latest change of its instance tree any more"
+    answer = await reader("POST", PATH)
+    assert answer.status == 409
+    assert answer.problem["detail"].endswith(
+        "but the event log does not have the latest change of its instance tree any more"
+    )
+
+
+GONE = {
+    "ended": ["UPDATE process_instances SET ended_at = now(), state = 'TERMINATED'"],
+    "deleted or archived": ["DELETE FROM process_instances"],
+    "erased": ["DELETE FROM process_instances", "UPDATE event_log SET events = '[]'"],
+    "without its logs": ["DELETE FROM process_instances", "DELETE FROM event_log"],
+}
+
+
+@pytest.mark.parametrize("gone", GONE)
+@pytest.mark.parametrize("query", ["", "?dryRun=true"])
+async def test_an_instance_that_is_gone_has_no_undo(happened, rows, reader, engine, gone, query):
+    happened(1, InstanceSuspended(KEY))
+    for statement in GONE[gone]:
+        rows.execute(statement)
+    for method, path in (("GET", PATH), ("POST", PATH + query)):
+        answer = await reader(method, path)
+        assert (answer.status, answer.problem["title"]) == (404, "NOT_FOUND")
+        assert answer.problem["detail"].endswith("but no process instance with this key is running")
+    assert engine.appended == []
+
+
+async def test_an_instance_that_ends_meanwhile_is_not_found(happened, reader, engine):
+    """The engine handles the undo after the end."""
+    happened(1, InstanceSuspended(KEY))
+    engine.rejection = Rejection(RejectionCode.NOT_FOUND, "no such process was found")
+    assert (await reader("POST", PATH)).status == 404
 
 
 async def test_quanta_of_the_same_command_count(happened, reader):
@@ -160,6 +211,18 @@ async def test_the_permission_is_that_of_the_operation(happened, stored, action,
 async def test_a_migration_goes_back_to_a_process_that_the_caller_may_update(happened, rows, stored, processes, status):
     happened(1, MIGRATED)
     rows.definition(8, process_id="former")
+    access = ann(*(Grant("PROCESS_DEFINITION", id, ("UPDATE_PROCESS_INSTANCE",)) for id in processes))
+    client = Client(api_app.build(changed(stored, access=access)))
+    assert (await client("POST", PATH)).status == status
+
+
+@pytest.mark.parametrize(("processes", "status"), [(("order", "called"), 204), (("order",), 403)])
+async def test_called_instances_go_back_to_a_process_that_the_caller_may_update(
+    happened, rows, stored, processes, status
+):
+    happened(1, MIGRATED, InstanceMigrated(KEY + 9, 9, "order", 2, None, None, {"a": "b"}, former=(7, "called")))
+    rows.definition(7, process_id="called")
+    rows.definition(8)
     access = ann(*(Grant("PROCESS_DEFINITION", id, ("UPDATE_PROCESS_INSTANCE",)) for id in processes))
     client = Client(api_app.build(changed(stored, access=access)))
     assert (await client("POST", PATH)).status == status

@@ -4,20 +4,15 @@ import json
 
 from tests.core.dry_runs.trials import text_of
 from vivero.core.snapshots.codec import decode
-from vivero.core.state.instance_tree import Instance
-from vivero.core.undos.inverse import Surroundings
+from vivero.core.undos.inverse import Surroundings, instances_of
 
 
-def around(engine, key, before):
+def around(engine, before):
     """The surroundings, as the database would show them. `before`: the number of positions before the operation."""
-    live = [one for one in engine.state.elements.values() if isinstance(one, Instance)]
+    concerned = instances_of(events_from(engine, before))
     earlier = [event for one in engine.memory.log[:before] for handled in one.handled for event in handled.events]
-    return Surroundings(
-        frozenset(one.key for one in live),
-        frozenset(one.key for one in live if one.suspended_at is not None),
-        tuple(job.key for job in engine.state.jobs.values() if job.element.instance.key == key),
-        earlier,
-    )
+    jobs = (job.key for job in engine.state.jobs.values() if job.element.instance.key in concerned)
+    return Surroundings(tuple(jobs), earlier)
 
 
 def events_from(engine, position):

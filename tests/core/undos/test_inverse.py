@@ -20,7 +20,7 @@ from vivero.core.modifications import former
 from vivero.core.records.effects import RejectionCode
 from vivero.core.records.instances import SetVariables
 from vivero.core.records.jobs import JobCreated
-from vivero.core.records.migrations import MigrateInstance
+from vivero.core.records.migrations import CalledMigration, MigrateInstance
 from vivero.core.records.suspensions import ResumeInstance, SuspendInstance
 from vivero.core.state.instance_tree import Instance
 from vivero.core.undos.inverse import NotExact, inverse_of, operation_of
@@ -40,7 +40,7 @@ def undo(engine, change):
     """Do an operation, and take it back."""
     events, before = events_of(engine, change)
     operation = operation_of(events, change.key)
-    found = inverse_of(operation, events, change.key, around(engine, change.key, before))
+    found = inverse_of(operation, events, change.key, around(engine, before))
     handled = engine.run(conditional(found.command, change.key, (revision(engine, change.key),), found.untaken))
     assert handled.rejection is None, handled.rejection
     return operation
@@ -133,7 +133,7 @@ def test_an_undo_is_undone(engine):
 
 def undo_latest(engine, length):
     events = events_from(engine, length)
-    found = inverse_of("MODIFY", events, engine.key, around(engine, engine.key, length))
+    found = inverse_of("MODIFY", events, engine.key, around(engine, length))
     engine.accepted(conditional(found.command, engine.key, (revision(engine, engine.key),), found.untaken))
 
 
@@ -141,7 +141,7 @@ def test_a_job_that_waits_for_its_incident_has_no_worker(engine):
     """All other jobs may have had one, which only the database knows."""
     engine.fail("a")
     events, before = events_of(engine, command(engine.key, "-a", "-b", "c"))
-    found = inverse_of("MODIFY", events, engine.key, around(engine, engine.key, before))
+    found = inverse_of("MODIFY", events, engine.key, around(engine, before))
     restored = getattr(found.command, "restore", ())
     created = {event.type: event.key for event in restored if isinstance(event, JobCreated)}
     assert found.never_taken == (created["b"],)
@@ -220,7 +220,7 @@ def test_a_migration_goes_back_with_keys_and_what_it_opened():
 def not_exact(engine, change):
     events, before = events_of(engine, change)
     with pytest.raises(NotExact) as caught:
-        inverse_of(operation_of(events, change.key), events, change.key, around(engine, change.key, before))
+        inverse_of(operation_of(events, change.key), events, change.key, around(engine, before))
     return str(caught.value)
 
 
@@ -265,7 +265,7 @@ def test_work_that_waited_for_the_resumption_is_done(engine):
 
 def test_another_change_ends_the_offer(engine):
     events, before = events_of(engine, command(engine.key, "c"))
-    found = inverse_of("MODIFY", events, engine.key, around(engine, engine.key, before))
+    found = inverse_of("MODIFY", events, engine.key, around(engine, before))
     version = revision(engine, engine.key)
     engine.accepted(SetVariables(engine.key, {}))
     engine.complete("a")
@@ -297,7 +297,7 @@ def test_random_operations_are_taken_back_or_refused(seed):
             events = events_from(engine, length)
             operation = operation_of(events, change.key)
             try:
-                found = inverse_of(operation, events, change.key, around(engine, change.key, length))
+                found = inverse_of(operation, events, change.key, around(engine, length))
             except NotExact:
                 refused[operation] += 1
                 continue
@@ -313,5 +313,9 @@ def changes(engine, random):
     for instance in [one for one in engine.state.elements.values() if isinstance(one, Instance)]:
         model = engine.memory.find_model(engine.state.catalogue.definitions[instance.definition_key])
         yield SuspendInstance(instance.key, False, "why")
+        yield SuspendInstance(instance.key, True, "why")
         yield command(instance.key, random.choice(list(model.nodes)))
-        yield MigrateInstance(instance.key, instance.definition_key, tuple((id, id) for id in ids_of(model)))
+        same = tuple((id, id) for id in ids_of(model))
+        yield MigrateInstance(instance.key, instance.definition_key, same)
+        called = CalledMigration(instance.definition_key, instance.definition_key, same)
+        yield MigrateInstance(instance.key, instance.definition_key, same, called=(called,))

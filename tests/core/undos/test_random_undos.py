@@ -110,7 +110,7 @@ def taken_back(run, key, length, counts):
     if operation_of(events, key) is None:
         return False
     try:
-        found = inverse_of("MODIFY", events, key, around(engine, key, length))
+        found = inverse_of("MODIFY", events, key, around(engine, length))
     except NotExact as error:
         counts[str(error)] += 1
         return False
