@@ -10,6 +10,7 @@ from vivero.api.http1.connection_capacity import ConnectionCapacity, Owners
 from vivero.api.http1.figures import HttpFigures
 from vivero.api.http1.memory import Memory
 from vivero.api.http1.settings import ServerSettings
+from vivero.storage.postgres.ticks import next_tick
 
 Scope = MutableMapping[str, Any]
 Message = MutableMapping[str, Any]
@@ -73,7 +74,7 @@ class ServerState:
         """Call `tick` until cancelled."""
         while True:
             self.tick()
-            await trio.sleep(TICK_S)
+            await trio.sleep_until(next_tick(TICK_S))
 
     def start_draining(self) -> None:
         """Close the idle connections now. Others close after their current response."""

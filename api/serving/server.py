@@ -24,6 +24,7 @@ from vivero.api.http1.state import App, ServerState
 from vivero.api.serving.certificate import Certificate
 from vivero.storage.postgres.errors import describe
 from vivero.storage.postgres.given_time import patient
+from vivero.storage.postgres.ticks import next_tick
 
 __all__ = ["ListenError", "ServerSettings", "open_listeners", "serve"]
 
@@ -108,7 +109,7 @@ async def _accept_loop(
     while True:
         beat()
         stream = None
-        with trio.move_on_after(BEAT_S):
+        with trio.move_on_at(next_tick(BEAT_S)):
             stream = await _accept(listener, state, turns)
         if stream is not None:
             _admit(stream, state, nursery)

@@ -22,6 +22,7 @@ from vivero.api.tls.exchange import CONNECTION, TlsExchange
 from vivero.api.tls.state import TlsState
 from vivero.storage.postgres.errors import describe
 from vivero.storage.postgres.given_time import given_time
+from vivero.storage.postgres.ticks import next_tick
 
 log = structlog.get_logger(__name__)
 
@@ -67,7 +68,7 @@ class _Server:
     async def keep_ticking(self) -> None:
         while True:
             self._state.tick()
-            await trio.sleep(TICK_S)
+            await trio.sleep_until(next_tick(TICK_S))
 
     async def accept(
         self, listener: trio.SocketListener, nursery: trio.Nursery, beat: Callable[[], None], endpoint: Endpoint

@@ -27,6 +27,7 @@ from vivero.engine.supervision.wake_up import WakeUp
 from vivero.storage.log import command_log
 from vivero.storage.log.command_log import Appended, CommandOutcome
 from vivero.storage.postgres.driver import CALL_TIMEOUT_S, Connection
+from vivero.storage.postgres.ticks import next_tick
 
 
 @dataclass(frozen=True, slots=True)
@@ -181,11 +182,12 @@ class Completions:
     async def _until_due(self, beat: Beat) -> None:
         """Wait for a reason to sweep: a request, a second, or an outcome that is late. Its notification may be lost."""
         end = trio.current_time() + self._settings.sweep_s
+        waiting: set[int] = set()
         while trio.current_time() < end:
-            waiting = set(self._outcomes.waiters)
-            due = await self._due.idle(beat, min(end, trio.current_time() + self._settings.late_s))
+            due = await self._due.idle(beat, min(end, next_tick(self._settings.late_s)))
             if due or not waiting.isdisjoint(self._outcomes.waiters):
                 return
+            waiting = set(self._outcomes.waiters)
 
     def close(self) -> None:
         """Shut the socket, so that a call that gets no answer ends."""

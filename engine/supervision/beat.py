@@ -10,6 +10,7 @@ import trio
 
 from vivero.engine.supervision.settings import SupervisionSettings
 from vivero.storage.postgres.given_time import given_time
+from vivero.storage.postgres.ticks import next_tick
 
 T = TypeVar("T")
 
@@ -79,7 +80,7 @@ class Beat:
         """The result of `wait()`, which is cancelled and called again after each beat. It must lose nothing by that."""
         while True:
             self.beat()
-            with trio.move_on_after(self._settings.idle_beat_s):
+            with trio.move_on_at(next_tick(self._settings.idle_beat_s)):
                 return await wait()
 
     async def during(self, call: Callable[[], Awaitable[T]]) -> T:

@@ -38,6 +38,7 @@ from vivero.engine.supervision.settings import SupervisionSettings
 from vivero.engine.supervision.slowness import Slowness
 from vivero.engine.supervision.watchdog import hard_exit
 from vivero.storage.postgres.given_time import patient, withheld_s
+from vivero.storage.postgres.ticks import next_tick
 
 log = structlog.get_logger(__name__)
 
@@ -153,7 +154,7 @@ class Supervisor:
             self.watch_once()
             withheld = withheld_s()
             self.slowness.note(trio.current_time(), withheld, process_time())
-            await trio.sleep(min(SHORT_CHECK_S, every_s) if withheld > before_s else every_s)
+            await trio.sleep_until(next_tick(min(SHORT_CHECK_S, every_s) if withheld > before_s else every_s))
             before_s = withheld
 
     async def _supervise(self, supervised: Supervised) -> None:

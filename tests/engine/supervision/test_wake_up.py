@@ -9,6 +9,7 @@ from trio.testing import wait_all_tasks_blocked
 from vivero.engine.supervision.beat import Beat
 from vivero.engine.supervision.settings import SupervisionSettings
 from vivero.engine.supervision.wake_up import WakeUp
+from vivero.storage.postgres.ticks import next_tick
 
 SETTINGS = SupervisionSettings(idle_beat_s=1.0)
 
@@ -113,3 +114,32 @@ async def test_it_beats_while_it_waits(beat, nursery, autojump_clock):
     began = trio.current_time()
     assert not await wake_up.idle(Counting(SETTINGS), began + 3.5)
     assert beats == [began, began + 1, began + 2, began + 3]
+
+
+async def test_idle_tasks_beat_in_the_same_turns_of_the_loop(autojump_clock):
+    """Whenever they begin to wait: a turn costs more than a beat."""
+    turns = set()
+
+    async def idle():
+        async def wait():
+            turns.add(trio.current_time())
+            await trio.sleep_forever()
+
+        await Beat(SETTINGS).idle(wait)
+
+    async with trio.open_nursery() as nursery:
+        for number in range(10):
+            nursery.start_soon(idle)
+            await trio.sleep(0.03 * number)
+        turns.clear()
+        await trio.sleep(5)
+        nursery.cancel_scope.cancel()
+    assert len(turns) == 5
+
+
+@pytest.mark.parametrize("now", [0.0, 0.1, 0.3, 0.7, 1e6 + 0.1, 3.0000000000000004])
+async def test_the_next_tick_is_later_and_at_most_one_interval_away(autojump_clock, now):
+    autojump_clock.jump(now)
+    for every in (0.1, 0.25, 0.2, 1.0):
+        tick = next_tick(every)
+        assert trio.current_time() < tick <= trio.current_time() + every * 1.0001

@@ -1,0 +1,16 @@
+"""Moments at which idle tasks look around, the same for all.
+
+Each turn of the event loop costs more than what an idle task does in it. Tasks that wake at the same moments share the
+turns.
+"""
+
+from math import floor
+
+import trio
+
+
+def next_tick(every_s: float) -> float:
+    """The next multiple of `every_s` seconds on Trio's clock: at most so far away, and later than now."""
+    now = trio.current_time()
+    tick = (floor(now / every_s) + 1) * every_s
+    return tick if tick > now else now + every_s  # rounded down to now
