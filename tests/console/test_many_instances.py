@@ -4,7 +4,7 @@
 
 prints how long lists and diagrams took: from the beginning of the navigation to the frame that shows them, each in a
 browser that has nothing of the console yet, the median of three. With `VIVERO_BUDGETS=1` that must be within the
-budgets, which only a machine that does nothing else can keep. docs/benchmarks.md has figures.
+budgets, which only a machine that does nothing else can keep. benchmarks/results/figures.md has figures.
 """
 
 import os

@@ -1,8 +1,8 @@
 """Clients of one node, and work done by another: outcomes, ends and jobs arrive by NOTIFY, and without it by polling.
 
 Node A has the role `api`. Node B leads. Each test runs with notifications, with a listener that loses its connection
-again and again, and with a network that swallows all notifications. The tests print latencies; docs/benchmarks.md has
-a table of them:
+again and again, and with a network that swallows all notifications. The tests print latencies, of which
+benchmarks/results/figures.md has a table:
 
     VIVERO_ROUND_TRIPS=60 make test WORKERS=0 ARGS="-s tests/process/test_cross_node.py"
 """

@@ -295,18 +295,29 @@ def _attributes_of(tag):
         shared = "the four" if what == "executed" and name in _ACTIVITY and set(_ACTIVITY) <= {*ATTRIBUTES[tag]} else ""
         groups.setdefault(what, []).append(shared or f"`{name}`")
     groups = {what: list(dict.fromkeys(names)) for what, names in groups.items()}
-    return "; ".join(f"{', '.join(names)} {what}" for what, names in groups.items())
+    executed = groups.pop("executed", [])
+    others = [f"{', '.join(names)} {what}" for what, names in groups.items()]
+    return "; ".join(([", ".join(executed)] if executed else []) + others)
 
 
 def table():
-    lines = ["| element | becomes | attributes |", "|---|---|---|"]
-    lines += [f"| `{tag}` | {becomes(tag)} | {_attributes_of(tag)} |" for tag in ATTRIBUTES]
+    """One row for all elements that have the same treatment and the same attributes."""
+    lines = ["| element | becomes | attributes: executed, unless the row says otherwise |", "|---|---|---|"]
+    rows = {}
+    for tag, names in ATTRIBUTES.items():
+        if names:
+            rows.setdefault((becomes(tag), _attributes_of(tag)), []).append(tag)
+    lines += [f"| {_code(tags)} | {what} | {attributes} |" for (what, attributes), tags in rows.items()]
     groups = {}
-    for tag in (*CONTENT, *ROOTS, *OTHERS, *GENERAL, *contents.REPLACED, *PARTS):
+    without = [tag for tag, names in ATTRIBUTES.items() if not names]
+    for tag in (*without, *CONTENT, *ROOTS, *OTHERS, *GENERAL, *contents.REPLACED, *PARTS):
         groups.setdefault(becomes(tag), []).append(tag)
-    for what, tags in sorted(groups.items()):
-        lines.append(f"| {', '.join(f'`{tag}`' for tag in sorted(tags))} | {what} | |")
+    lines += [f"| {_code(sorted(tags))} | {what} | |" for what, tags in sorted(groups.items())]
     return "\n".join(lines)
+
+
+def _code(tags):
+    return ", ".join(f"`{tag}`" for tag in tags)
 
 
 def written():
