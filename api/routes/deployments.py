@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from typing import Any
 
 import msgspec
@@ -12,6 +11,7 @@ from vivero.api.access.needs import DEPLOY
 from vivero.api.commands import submission
 from vivero.api.deployment.checks import check_webhooks, examined_by, reject
 from vivero.api.deployment.cluster_variables import warnings_of_variables
+from vivero.api.deployment.names import name_within
 from vivero.api.deployment.warnings import warnings_of, warnings_of_files
 from vivero.api.http.multipart import FormPart, read_parts
 from vivero.api.http.problems import bad_request, invalid_argument
@@ -31,7 +31,6 @@ from vivero.engine.compute.models import unpacked
 from vivero.storage.state.definitions import store_resources
 
 TENANT = "tenantId"
-_SEPARATOR = re.compile(r"[/\\]")
 
 _reply_decoder = msgspec.json.Decoder(DeploymentReply)
 
@@ -66,7 +65,7 @@ async def create(request: Request, services: Services) -> Response:
         services.files.webhooks.registry.outdated()  # the notification may come after the client's next call
     reply = submitted.outcome.reply_by(_reply_decoder)
     has_secret = None if services.files.webhooks is None else services.files.webhooks.has_secret
-    warnings = warnings_of(parsed, services.files.webhooks is not None, has_secret)
+    warnings = _renamed(parts) + warnings_of(parsed, services.files.webhooks is not None, has_secret)
     warnings += await warnings_of_files(parsed, services, tenant)
     warnings += await warnings_of_variables(contents, services, tenant)
     document = _document(reply, warnings, submitted.appended.position)
@@ -89,15 +88,27 @@ def _files(parts: list[FormPart]) -> list[FormPart]:
             )
     if not files:
         raise invalid_argument("No resources provided")
-    for file in files:
-        if not file.file_name or len(file.file_name) > MAX_NAME:
-            raise invalid_argument(f"Every resource needs a file name of at most {MAX_NAME} characters")
-        if file.file_name.startswith(("/", "\\")) or ".." in _SEPARATOR.split(file.file_name):
-            raise invalid_argument(
-                f"The file name '{file.file_name}' leads out of the folder of its deployment: it must neither begin"
-                " with a separator nor contain '..' as a folder"
-            )
-    return files
+    return [file._replace(file_name=_name(file.file_name or "")) for file in files]
+
+
+def _name(sent: str) -> str:
+    """The name of a file as it is stored. Raises Problem 400."""
+    name = name_within(sent)
+    if name is None or len(name) > MAX_NAME:
+        raise invalid_argument(
+            f"Every resource needs a file name of at most {MAX_NAME} characters, and '{sent[:100]}' is none"
+        )
+    return name
+
+
+def _renamed(parts: list[FormPart]) -> list[str]:
+    """A warning for each file that is stored under another name than its client sent."""
+    sent = [part.file_name or "" for part in parts if part.name == "resources"]
+    return [
+        f"'{path}' leads out of the folder of its deployment: the file is deployed as '{name}'"
+        for path, name in zip(sent, map(_name, sent), strict=True)
+        if path != name
+    ]
 
 
 def _content(parts: list[FormPart]) -> bytes:

@@ -291,12 +291,40 @@ def test_a_file_with_many_cluster_variables_is_read_once():
     assert all(end == start for (_, end), (start, _) in pairwise(spans))
 
 
-@pytest.mark.parametrize("file_name", ["../x.bpmn", "a/../../x.bpmn", "/etc/x.bpmn", "a\\\\..\\\\x.bpmn"])
-async def test_a_file_name_that_leads_out_of_its_folder_is_refused(client, engine, file_name):
+OUTSIDE = [
+    "../x.bpmn",
+    "a/../../x.bpmn",
+    "/etc/x.bpmn",
+    "a\\\\..\\\\x.bpmn",
+    "../" * 500 + "x.bpmn",
+    "C:/models/x.bpmn",
+    "//s/x.bpmn",
+]
+
+
+@pytest.mark.parametrize("file_name", OUTSIDE)
+@pytest.mark.harmless
+async def test_of_a_file_name_that_leads_out_of_its_folder_the_last_part_is_stored(rows, reader, engine, file_name):
+    answer = await reader("POST", "/v2/deployments", body(part(process(), file_name=file_name)), [TYPE])
+    assert engine.command.resources[0].name == "x.bpmn"
+    sent = file_name.replace("\\\\", "\\")
+    assert answer.json["warnings"] == [
+        f"'{sent}' leads out of the folder of its deployment: the file is deployed as 'x.bpmn'"
+    ]
+
+
+@pytest.mark.parametrize("file_name", ["..", ".", "a/", "/", "a/..", "..\\\\"])
+async def test_a_file_name_without_a_last_part_is_refused(client, engine, file_name):
     answer = await client("POST", "/v2/deployments", body(part(process(), file_name=file_name)), [TYPE])
-    assert answer.status == 400
-    assert file_name.replace("\\\\", "\\") in answer.problem["detail"]
-    assert engine.appended == []
+    assert (answer.status, engine.appended) == (400, [])
+    assert f"and '{file_name.replace(chr(92) * 2, chr(92))}' is none" in answer.problem["detail"]
+
+
+async def test_generic_resources_whose_paths_end_alike_are_told_apart_by_the_client_alone(client, engine):
+    files = [part(b"1", file_name="../a/prompt.md"), part(b"2", file_name="../b/prompt.md")]
+    answer = await client("POST", "/v2/deployments", body(*files), [TYPE])
+    assert (answer.status, engine.appended) == (400, [])
+    assert "resource 'prompt.md' is also in 'prompt.md'" in answer.problem["detail"]
 
 
 @pytest.mark.parametrize(
