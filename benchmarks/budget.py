@@ -271,10 +271,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     print(f"{'an instance':20} {'recorded':>12} {'now':>12} {'ratio':>7}")
     for name, value in figures.items():
         budget = record.get(version_of(name, postgres), {}).get(name)
-        beside = (
-            f"{'-':>12} {value:12,.2f}" if budget is None else f"{budget:12,.2f} {value:12,.2f} {value / budget:7.3f}"
-        )
-        print(f"{name:20} {beside}")
+        before = "-" if budget is None else f"{budget:,.2f}"
+        ratio = f"{value / budget:.3f}" if budget else "-"
+        print(f"{name:20} {before:>12} {value:12,.2f} {ratio:>7}")
     if options.record:
         for name, value in figures.items():
             record.setdefault(version_of(name, postgres), {})[name] = round(value, 2)

@@ -156,3 +156,21 @@ def test_bytecodes_are_counted_by_package():
         counts.append(dict(bytecodes.counts))
     assert counts[0].keys() == {"core"}
     assert counts[1] == {"core": 2 * counts[0]["core"]}
+
+
+def test_new_counts_are_accepted_by_recording_them(monkeypatch, tmp_path, capsys):
+    figures = {"core_bytecodes": 100.0, "rows_deleted": 0.0}
+    monkeypatch.setattr(budget, "run", lambda: (figures, {"server_version": "18.4"}))
+    monkeypatch.setattr(budget, "RECORD", tmp_path / "budget.json")
+    monkeypatch.setattr(logs, "configure", lambda *_: None)  # it would keep this test's stderr for the others
+    budget.RECORD.write_text("{}")
+    assert budget.main([]) == 0, "nothing is recorded for these versions"
+    assert budget.main(["--record"]) == 0
+    assert budget.main([]) == 0
+    figures["core_bytecodes"] = 110.0
+    assert budget.main([]) == 1
+    said = capsys.readouterr().out
+    assert "core_bytecodes has grown from 100.00 to 110.00 an instance (1.100)" in said
+    assert "make budget ARGS=--record" in said
+    assert budget.main(["--record"]) == 0
+    assert budget.main([]) == 0
