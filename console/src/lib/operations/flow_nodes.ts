@@ -1,4 +1,6 @@
 // The flow nodes of a process, read from its XML: where tokens can be put, and the scopes around them.
+import { globalTaskIn } from '../../diagram/global_task.ts';
+
 const BPMN = 'http://www.omg.org/spec/BPMN/20100524/MODEL';
 const IS_FLOW_NODE = /(Task|task|Event|Gateway|subProcess|transaction|callActivity|adHocSubProcess)$/;
 const NO_TARGET = /^(startEvent|boundaryEvent)$/;
@@ -30,8 +32,14 @@ function behindEventGateways(document: Document): Set<string> {
   return new Set(flows.map((flow) => flow.getAttribute('targetRef') ?? ''));
 }
 
-/** The flow nodes of a process in the order of its file. */
+/** The flow nodes of a process, or of a global task that runs as one, in the order of its file. */
 export function flowNodesOf(xml: string, processId: string): FlowNode[] {
+  const task = globalTaskIn(xml, processId);
+  if (!task) return nodesIn(xml, processId);
+  return nodesIn(task.xml, processId).map((node) => ({ ...node, id: task.ids.get(node.id) ?? node.id }));
+}
+
+function nodesIn(xml: string, processId: string): FlowNode[] {
   const document = new DOMParser().parseFromString(xml, 'text/xml');
   const process = [...document.getElementsByTagNameNS(BPMN, 'process')].find((one) => idOf(one) === processId);
   const behind = behindEventGateways(document);

@@ -53,17 +53,22 @@ function Aim({ plan, source, nodes, name }: { plan: Plan; source: Source; nodes:
   );
 }
 
-function Tokens({ plan, source, label }: { plan: Plan; source: Source; label: string }) {
+type TokensProps = { plan: Plan; source: Source; label: string; movable: boolean };
+
+/** `movable`: there is another element that the tokens can go to. */
+function Tokens({ plan, source, label, movable }: TokensProps) {
   return (
     <>
-      <button
-        type="button"
-        onClick={() => {
-          plan.aiming.value = source;
-        }}
-      >
-        {t('modify.moveTo')} …<span class="sr"> {label}</span>
-      </button>
+      {movable && (
+        <button
+          type="button"
+          onClick={() => {
+            plan.aiming.value = source;
+          }}
+        >
+          {t('modify.moveTo')} …<span class="sr"> {label}</span>
+        </button>
+      )}
       <button type="button" onClick={() => stage(plan, source, null)}>
         {t('modify.terminate')}
         <span class="sr"> {label}</span>
@@ -73,7 +78,7 @@ function Tokens({ plan, source, label }: { plan: Plan; source: Source; label: st
 }
 
 /** Each of several instances of an element by itself. */
-function Single({ plan, page }: { plan: Plan; page: Page<ElementInstance> }) {
+function Single({ plan, page, movable }: { plan: Plan; page: Page<ElementInstance>; movable: boolean }) {
   if (page.items.length < 2) return null;
   return (
     <details class="commands">
@@ -90,6 +95,7 @@ function Single({ plan, page }: { plan: Plan; page: Page<ElementInstance> }) {
                   plan={plan}
                   source={{ id: one.elementId, key: one.elementInstanceKey }}
                   label={one.elementInstanceKey}
+                  movable={movable}
                 />
               </td>
             </tr>
@@ -120,13 +126,16 @@ export function Selected({ instance, plan, selected, nodes, active, name }: Sele
   if (source) return <Aim plan={plan} source={source} nodes={[...nodes.values()]} name={name} />;
   if (!selected) return <p class="dim">{t('modify.hint')}</p>;
   const isTarget = nodes.get(selected)?.isTarget ?? false;
+  const movable = [...nodes.values()].some((node) => node.isTarget && node.id !== selected);
   return (
     <div class="card">
       <h3>
         {name(selected)} <span class="dim">{t('modify.active', { n: number(active) })}</span>
       </h3>
       <div class="row">
-        {active > 0 && <Tokens plan={plan} source={{ id: selected, key: null }} label={name(selected)} />}
+        {active > 0 && (
+          <Tokens plan={plan} source={{ id: selected, key: null }} label={name(selected)} movable={movable} />
+        )}
         {isTarget && (
           <button type="button" onClick={() => stage(plan, null, selected)}>
             {t('modify.activate')}
@@ -135,7 +144,7 @@ export function Selected({ instance, plan, selected, nodes, active, name }: Sele
         )}
       </div>
       {!active && !isTarget && <p class="dim">{t('modify.nothing')}</p>}
-      {live && <Single plan={plan} page={live} />}
+      {live && <Single plan={plan} page={live} movable={movable} />}
     </div>
   );
 }
