@@ -172,3 +172,4 @@ async def test_the_javascript_clients_operate(program_address, tmp_path, script)
         command, env=os.environ | strict, capture_stdout=True, capture_stderr=True, check=False
     )
     assert (done.returncode, done.stdout.decode().splitlines()[-1:]) == (0, ["done"]), done.stdout + done.stderr
+    print(done.stdout.decode())
