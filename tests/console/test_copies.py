@@ -297,6 +297,19 @@ def test_an_expression(console):
     offers(console.page.locator("main"), "POST", "expression/evaluation", cli)
 
 
+def test_numbers_with_more_digits_than_those_of_javascript(console):
+    """They are sent and shown as they are."""
+    console.open("/feel")
+    console.page.get_by_label("Expression").fill("[a + 1, c]")
+    console.page.get_by_label("Variables (JSON)").fill('{"a": 9007199254740992, "b": 0.1234567890123456789, "c": 1}')
+    with console.page.expect_request("**/v2/expression/evaluation") as sent:
+        console.page.get_by_role("button", name="Evaluate").click()
+    assert '"a":9007199254740992,"b":0.1234567890123456789,"c":1' in sent.value.post_data
+    expect(console.page.locator("pre.json")).to_contain_text("9007199254740993")
+    console.page.get_by_label("Variables (JSON)").fill("9007199254740993")
+    expect(console.page.get_by_role("button", name="Evaluate")).to_be_disabled()
+
+
 def test_changes_are_sent_where_they_are_told():
     """Pages change by `attempt` and `perform`, whose notices have the commands. Some send, and show, by themselves."""
     change = r"\bsend(<\w+>)?\(\w+\)|\b(send(<.*>)?|fetch)\(.*method: '(PUT|PATCH|DELETE)'"

@@ -1,5 +1,6 @@
 // The API client. It speaks the public API only. Errors are problem details (RFC 9457).
 import { lost } from './connection.ts';
+import { exact } from './json.ts';
 import { signedOut } from './session.ts';
 import type { Page, SearchRequest } from './shapes.ts';
 
@@ -113,7 +114,7 @@ export async function send<T>(request: Request, abort?: AbortSignal): Promise<An
   if (!answer.ok) throw problemOf(answer.status, answer.statusText, text, position);
   wasSignedIn = true;
   const isJson = (answer.headers.get('Content-Type') ?? '').includes('json');
-  const body = (isJson && text ? JSON.parse(text) : text) as T;
+  const body = (isJson && text ? exact(text) : text) as T;
   return { body, position, ms: performance.now() - started };
 }
 

@@ -1,4 +1,6 @@
 // The filters of a list of instances: from the query of the URL to the filter of a search.
+import { exact } from './json.ts';
+
 export type Values = Record<string, string>;
 
 export const STATES = ['active', 'incidents', 'suspended', 'completed', 'terminated', 'all'] as const;
@@ -21,7 +23,7 @@ export function identity(text: string): Record<string, unknown> {
 /** The value of a variable as JSON text. What is not JSON is a text. */
 export function jsonText(text: string): string {
   try {
-    return JSON.stringify(JSON.parse(text));
+    return JSON.stringify(exact(text));
   } catch {
     return JSON.stringify(text);
   }

@@ -1,9 +1,27 @@
 // JSON that people read and write.
 
+declare global {
+  interface JSON {
+    rawJSON?(text: string): unknown;
+  }
+}
+
+type Reviver = (name: string, value: unknown, context?: { source?: string }) => unknown;
+const revived = JSON.parse as (text: string, reviver: Reviver) => unknown;
+
+const LONG_NUMBER = /(^|[^"\d.])[\d.]{16}/;
+
+const kept: Reviver = (_, value, context) =>
+  typeof value === 'number' && context?.source && `${value}` !== context.source ? JSON.rawJSON!(context.source) : value;
+
+/** The value of JSON text. A number with more digits than JavaScript's becomes what `JSON.stringify` writes as it was. */
+export const exact = (text: string): unknown =>
+  JSON.rawJSON && LONG_NUMBER.test(text) ? revived(text, kept) : JSON.parse(text);
+
 /** The value of JSON text, or why it is not valid. */
 export function parsed(text: string): { value: unknown; problem: null } | { value: undefined; problem: string } {
   try {
-    return { value: JSON.parse(text), problem: null };
+    return { value: exact(text), problem: null };
   } catch (error) {
     return { value: undefined, problem: (error as Error).message };
   }
@@ -15,8 +33,7 @@ export function variablesOf(
 ): { value: Record<string, unknown>; problem: null } | { value: undefined; problem: string } {
   const found = parsed(text.trim() || '{}');
   if (found.problem !== null) return found;
-  const isObject = typeof found.value === 'object' && found.value !== null && !Array.isArray(found.value);
-  return isObject
+  return /^\s*({|$)/.test(text)
     ? { value: found.value as Record<string, unknown>, problem: null }
     : { value: undefined, problem: '{ "name": value }' };
 }

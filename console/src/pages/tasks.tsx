@@ -46,7 +46,7 @@ const ownerOf = ({ processDefinitionId, processInstanceKey, tenantId }: UserTask
   ...tenantOf(tenantId),
 });
 
-type Opened = { task: UserTask; variables: Record<string, unknown>; form: Form | null };
+type Opened = { task: UserTask; variables: Variable[]; form: Form | null };
 
 async function open(key: string, abort: AbortSignal): Promise<Opened> {
   const path = `/v2/user-tasks/${key}`;
@@ -64,7 +64,7 @@ async function open(key: string, abort: AbortSignal): Promise<Opened> {
   ]);
   return {
     task,
-    variables: Object.fromEntries(variables.body.items.map((v) => [v.name, JSON.parse(v.value) as unknown])),
+    variables: variables.body.items,
     form: form.body || null,
   };
 }
@@ -189,7 +189,7 @@ function Task({ id, me, onDone }: { id: string; me: string; onDone: () => void }
       {data.form ? (
         <FormView
           schema={data.form.schema}
-          data={data.variables}
+          data={Object.fromEntries(data.variables.map(({ name, value }) => [name, JSON.parse(value) as unknown]))}
           owner={ownerOf(task)}
           disabled={!isOpen || ofAnother || lack !== null}
           commandOf={completion}
@@ -203,13 +203,13 @@ function Task({ id, me, onDone }: { id: string; me: string; onDone: () => void }
       <h3>{t('variables')}</h3>
       <table class="variables">
         <tbody>
-          {Object.entries(data.variables).map(([name, value]) => (
+          {data.variables.map(({ name, value }) => (
             <tr key={name}>
               <th scope="row" title={name}>
                 {name}
               </th>
               <td>
-                <code>{JSON.stringify(value)}</code>
+                <code>{value}</code>
               </td>
             </tr>
           ))}
