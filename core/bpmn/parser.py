@@ -12,7 +12,10 @@ import regex
 
 from vivero.core.bpmn.checks.calls import check_calls
 from vivero.core.bpmn.checks.camunda7 import report_camunda7
+from vivero.core.bpmn.checks.content import check_definitions
 from vivero.core.bpmn.checks.flows import link_flows
+from vivero.core.bpmn.checks.ids import warn_of_repeated_ids
+from vivero.core.bpmn.checks.references import warn_of_references
 from vivero.core.bpmn.checks.structure import connect
 from vivero.core.bpmn.checks.validate import validate
 from vivero.core.bpmn.elements.ad_hoc import add_inner_instances
@@ -119,6 +122,9 @@ def _check_definitions(root: Element, report: Report) -> None:
         namespace, tag = split(child)
         if not namespace or (namespace == BPMN and tag not in ACCEPTED_IN_FILES):
             report.add_problem(child, f"the element {quote(tag)} has no place at the top of a file")
+    check_definitions(root, report)
+    warn_of_repeated_ids(root, report)
+    warn_of_references(root, report)
 
 
 def _sort_out(root: Element, report: Report) -> tuple[list[Element], tuple[str, ...]]:

@@ -10,6 +10,8 @@ import psutil
 import pytest
 import trio
 
+from tests.core.dmn.models import decision, definitions, literal
+from tests.core.dmn.test_limits import HOSTILE
 from tests.eventually import NotInTime, eventually
 from tests.hostile.choice import one_of
 from tests.hostile.target import BPMN, waits_for_worker
@@ -154,6 +156,40 @@ async def test_many_clients_that_let_it_compute(target, name):
         nursery.cancel_scope.cancel()
     assert set(counts) <= set(BUSY), counts
     assert counts
+
+
+DEEP = "for i in 1..20000 return if i = 1 then {a: 1} else {a: partial[-1]}"
+DECISIONS = {kind: HOSTILE[kind][0] for kind in ("range", "recursion", "loop of tables", "result")} | {
+    "contexts in contexts": decision("bad", literal(DEEP))
+}
+
+
+async def test_many_clients_that_evaluate_hostile_decisions(target):
+    """Others go on. Each evaluation fails by its budget, and names the decision and the limit."""
+    ids = {kind: f"decides-{uuid.uuid4().hex}" for kind in DECISIONS}
+    files = {
+        f"{id}.dmn": definitions(DECISIONS[kind].replace('id="bad"', f'id="{id}"'))
+        .decode()
+        .replace('id="file"', f'id="{id}-file"')
+        for kind, id in ids.items()
+    }
+    async with Caller(target.port) as caller:
+        answer = await send_files(caller, files)
+    assert answer.status == 200, answer
+    counts = Counter()
+    async with target.attacked(within_s=180), trio.open_nursery() as nursery:
+        for id in ids.values():
+            body = json.dumps({"decisionDefinitionId": id})
+            for number in range(8):
+                work = sending("decision-definitions/evaluation", body)
+                nursery.start_soon(compute, target.port, work, counts, number)
+        await served(counts, 40)
+        nursery.cancel_scope.cancel()
+    assert set(counts) <= {*BUSY, 504}, f"an evaluation that has begun may come too late: {counts}"
+    for kind, id in ids.items():
+        answer = await target.call("POST", "/v2/decision-definitions/evaluation", {"decisionDefinitionId": id})
+        assert (answer.status, answer.json["failedDecisionDefinitionId"]) == (200, id), (kind, answer)
+        assert "limit" in answer.json["failureMessage"], (kind, answer)
 
 
 async def compute(port, work, counts, number):

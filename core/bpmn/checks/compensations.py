@@ -97,7 +97,9 @@ def _check_boundaries(draft: Draft) -> None:
             text = f"a second compensation boundary event at {quote(host or '')}: {quote(first)} is one already"
             add_problem(boundary.element, text)
         handler = draft.handlers.get(boundary.id)
-        if handler is not None:
+        if handler is None:
+            draft.report.warn(boundary.element, "it has no compensation handler: no association leads to one")
+        else:
             _check_association(boundary, draft.members[handler], used, draft)
 
 

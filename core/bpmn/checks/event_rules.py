@@ -27,6 +27,8 @@ from vivero.core.bpmn.reading.report import quote
 from vivero.core.bpmn.reading.values import flag
 from vivero.core.bpmn.reading.xml import Element, split
 
+_MESSAGE = "messageEventDefinition"
+
 # Start events ---------------------------------------------------------------------------------------------------------
 
 
@@ -168,7 +170,7 @@ def _stands_behind_gateway(event: Member, draft: Draft) -> bool:
 def _waits_of(member: Member) -> list[tuple[str, Element]]:
     """Tag and element of each definition of an event; for a receive task, the task itself."""
     if member.tag == "receiveTask":
-        return [("messageEventDefinition", member.element)]
+        return [(_MESSAGE, member.element)]
     return [(split(definition)[1], definition) for definition in event_definitions(member.element)]
 
 
@@ -210,6 +212,18 @@ def event_based_gateways(draft: Draft) -> None:
             problem = _not_a_target(draft.members[draft.flows[flow].target], draft)
             if problem is not None:
                 draft.report.add_problem(draft.flow_of[flow], problem)
+        _one_kind_of_receivers(gateway, draft)
+
+
+def _one_kind_of_receivers(gateway: Member, draft: Draft) -> None:
+    """Behind one gateway, either message events or receive tasks wait for messages. BPMN 2.0.2 §10.6.6."""
+    targets = [draft.members[draft.flows[flow].target] for flow in draft.outgoing.get(gateway.id, ())]
+    task = next((target for target in targets if target.tag == "receiveTask"), None)
+    events = (target for target in targets if target.tag == "intermediateCatchEvent")
+    event = next((each for each in events if any(tag == _MESSAGE for tag, _ in _waits_of(each))), None)
+    if task is not None and event is not None:
+        text = f"both {quote(task.id)} and {quote(event.id)} wait for a message: BPMN allows tasks or events, not both"
+        draft.report.object_to(gateway.element, text)
 
 
 def _not_a_target(target: Member, draft: Draft) -> str | None:
@@ -238,7 +252,7 @@ def _messages_only(gateway: Member, draft: Draft) -> None:
     """All events behind a parallel gateway belong to one instance, which their correlation key says. §13.5.6."""
     for flow in draft.outgoing.get(gateway.id, ()):
         target = draft.members[draft.flows[flow].target]
-        if target.tag in BEHIND_GATEWAYS and [tag for tag, _ in _waits_of(target)] != ["messageEventDefinition"]:
+        if target.tag in BEHIND_GATEWAYS and [tag for tag, _ in _waits_of(target)] != [_MESSAGE]:
             text = (
                 f"{quote(target.id)} waits for something else than one message, which a parallel gateway cannot relate"
             )

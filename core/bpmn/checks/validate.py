@@ -11,6 +11,7 @@ from vivero.core.bpmn.checks import compensations, event_rules
 from vivero.core.bpmn.checks.ad_hoc import ad_hoc_sub_processes
 from vivero.core.bpmn.checks.attributes import warn_of_attributes
 from vivero.core.bpmn.checks.complex_gateways import complex_gateways
+from vivero.core.bpmn.checks.content import check_content
 from vivero.core.bpmn.checks.dangling import report_dangling
 from vivero.core.bpmn.checks.reach import tell_unreached
 from vivero.core.bpmn.model import Flow
@@ -101,6 +102,7 @@ RULES: tuple[Callable[[Draft], None], ...] = (
     complex_gateways,
     compensations.check,
     _names,
+    check_content,
     report_dangling,
     tell_unreached,
     warn_of_attributes,

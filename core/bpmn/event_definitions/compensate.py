@@ -16,6 +16,12 @@ def _read(reading: EventReading) -> CompensateEvent:
     waits = flag(reading.definition, "waitForCompletion", reading.report, default=True, owner=reading.owner)
     if reading.place in THROWN:
         return CompensateEvent(reading.draft.named(activity), waits)
+    if not reading.interrupting and reading.place is Place.BOUNDARY:
+        text = "cancelActivity has no effect: the activity has ended when it is compensated"
+        reading.report.warn(reading.owner, text, at=reading.definition)
+    elif not reading.interrupting:
+        text = "isInterrupting has no effect: the scope has ended when it is compensated"
+        reading.report.warn(reading.owner, text, at=reading.definition)
     if activity:
         text = "activityRef has no effect here: only a throwing compensation event names an activity"
         reading.report.warn(reading.owner, text, at=reading.definition)

@@ -102,7 +102,7 @@ def received(inputs):
         start("b"),
         '<eventBasedGateway id="x"/>',
         receive(inputs).replace('id="x"', 'id="first"'),
-        catch("second", message(name="other")),
+        '<receiveTask id="second" messageRef="other"></receiveTask>',
         task("m"),
         task("n"),
         "b > x > first > m",
