@@ -74,6 +74,7 @@ from vivero.core.records.instances import (
     CancelInstance,
     ContinueWork,
     CreateInstance,
+    EndHold,
     ResolveIncident,
     SetVariables,
 )
@@ -177,6 +178,7 @@ COMMANDS: dict[type[Command], Handler] = {
     ResumeInstance: Handler(suspension.needs, suspension.resume),
     AssignBusinessId: Handler(business_ids.needs, business_ids.assign),
     ContinueWork: Handler(instance.needs_continue, instance.continue_work),
+    EndHold: Handler(migration_hold.needs_end, migration_hold.end_hold),
     CompleteJob: Handler(job.needs, job.complete),
     FailJob: Handler(job.needs, job.fail),
     ThrowJobError: Handler(job.needs, job.throw_error),

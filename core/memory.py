@@ -14,7 +14,7 @@ from typing import Any
 from vivero.core.bpmn.model import Problem, Process
 from vivero.core.commands.deployments import references_of
 from vivero.core.dmn import Decisions, read_decisions
-from vivero.core.execution.outcomes import CommandRecord, Handled
+from vivero.core.execution.outcomes import CommandRecord, Handled, InboxCommand
 from vivero.core.execution.step import DEFAULT_LIMITS, Processor, StepLimits
 from vivero.core.expressions.camunda_context import variables_seen
 from vivero.core.feel import decode_large
@@ -77,6 +77,8 @@ class MemoryEngine:
         """The files of decisions that were deployed, by SHA-256."""
         self._decisions: dict[tuple[str, ...], Decisions] = {}
         self.processor = Processor(self.state, limits, self.find_model, self.find_decisions)
+        self.held: dict[int, list[InboxCommand]] = {}
+        """Commands that holds of migrations keep, by the roots of their trees."""
 
     def set_cluster_variables(self, of_cluster: Mapping[str, Any], of_tenant: Mapping[str, Any] = {}) -> None:
         """Set the cluster variables that all expressions see from now on. Values are those of FEEL in Python."""
@@ -113,11 +115,21 @@ class MemoryEngine:
         while pending:
             handled = self.handle(*pending.popleft())
             first = first or handled[0]
-            notices = self.processor.notices
-            pending.extend((one.command, one.tenant, one.request) for one in notices.to_inbox)
-            notices.to_inbox.clear()
+            pending.extend(self.take_inbox())
         assert first is not None
         return first
+
+    def take_inbox(self) -> list[tuple[Command, str, int | None]]:
+        """The commands that reach the log next, each with its tenant and request. Held ones wait until they return."""
+        notices, found = self.processor.notices, list[InboxCommand]()
+        for root, released in notices.released.items():
+            found += self.held[root][:released]
+            self.held[root] = self.held[root][released:]
+        for one in notices.to_inbox:
+            (found if one.held_by is None else self.held.setdefault(one.held_by, [])).append(one)
+        notices.to_inbox.clear()
+        notices.released.clear()
+        return [(one.command, one.tenant, one.request) for one in found]
 
     def handle(self, command: Command, tenant: str, request: int | None) -> list[Handled]:
         """Handle one row of the log as a batch of its own."""

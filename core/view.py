@@ -35,6 +35,7 @@ from vivero.core.state.catalogue import (
     RequirementsVersions,
 )
 from vivero.core.state.compensation import PastScope
+from vivero.core.state.holds import Holds
 from vivero.core.state.instance_tree import (
     MISSING,
     Element,
@@ -72,6 +73,7 @@ class View:
         "expressions",
         "find_decisions",
         "find_model",
+        "holds",
         "key",
         "leases",
         "now",
@@ -115,6 +117,7 @@ class View:
         self.deferred: tuple[object, frozenset[tuple[int, str]]] = (), frozenset()
         """The deferred work that was looked at last, and its elements and stages (`deferred_work.is_deferred`)."""
         self.resuming = NOTHING_RESUMES
+        self.holds = Holds()
 
     def enter(self, tenant: str) -> bool:
         """Continue a command by key in the tenant of the row with its key. False: the sender may not use it."""

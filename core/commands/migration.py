@@ -53,7 +53,8 @@ def migrate(command: MigrateInstance, view: View) -> Effects:
     if is_stuck(instance.tree):  # an incident keeps the command that would go on with it
         _refuse(RejectionCode.INVALID_STATE, [Violation(checks.begin(instance) + checks.CONCURRENT)])
     moves = _moves(command, instance, view)
-    if command.attempt < MAX_ATTEMPTS and any(_has_deferred_work(move) for move in moves):
+    returning = view.holds.is_returning(instance.tree.key)  # another hold would change the order of their commands
+    if command.attempt < MAX_ATTEMPTS and (returning or any(_has_deferred_work(move) for move in moves)):
         yield from put_off(command)
         return
     _refuse(RejectionCode.INVALID_ARGUMENT, [one for move in moves for one in _wrong_mappings(move, view)])

@@ -1,6 +1,7 @@
 """The hold of a migration in pages: commands about the instance tree wait for its last page (docs/adr/0088).
 
-The elements of the tree belong to two models meanwhile, so that none of them can take a step.
+The elements of the tree belong to two models meanwhile, so that none of them can take a step. Each held command leaves
+the log once, and returns to it once. Those that come while held ones return wait behind them.
 """
 
 from __future__ import annotations
@@ -8,29 +9,40 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+import msgspec
+
 from vivero.core.commands.subjects import ROWS, element_of
-from vivero.core.needs import Needs
+from vivero.core.needs import Need, NeedKind, Needs
 from vivero.core.records.base import Command
-from vivero.core.records.effects import Effects
-from vivero.core.records.instances import COMMAND_STAGE, ContinueWork
+from vivero.core.records.effects import Effects, ReplyLater, Send
+from vivero.core.records.instances import COMMAND_STAGE, ContinueWork, EndHold
 from vivero.core.records.timers import TriggerTimer
-from vivero.core.shared.deferred_work import put_off, renaming
+from vivero.core.shared.deferred_work import renaming
 from vivero.core.state.instance_tree import InstanceTree
 from vivero.core.view import View
 
 
 def pass_hold(command: Command, needs: Callable[[Any, str], Needs], view: View) -> Effects | None:
-    """The effects of putting off a command about an instance tree that a migration holds. None: the tree is free.
+    """The effects of holding a command about an instance tree that a migration holds. None: the tree is free for it.
 
-    A timer is not put off: it stays due, and its timer task triggers it again.
+    A timer is not held: it stays due, and its timer task triggers it again.
     """
-    if command.while_suspended is None or isinstance(command, ContinueWork):
+    if command.while_suspended is None or isinstance(command, ContinueWork | EndHold):
         return None
     subject = next(iter(needs(command, view.tenant)), None)
     element = None if subject is None or subject.kind not in ROWS else element_of(subject, view.state)
-    if element is None or not is_held(element.tree) or not view.enter(element.instance.tenant):
+    if element is None or not _waits(command, element.tree, view) or not view.enter(element.instance.tenant):
         return None
-    return () if isinstance(command, TriggerTimer) else put_off(command)
+    if isinstance(command, TriggerTimer):
+        return ()
+    held = msgspec.structs.replace(command, held=True)
+    return (Send(held, later=True, again=True, held_by=element.tree.key), ReplyLater())
+
+
+def _waits(command: Command, tree: InstanceTree, view: View) -> bool:
+    """Whether the command waits: for pages, or behind commands that were held before it came."""
+    returning = view.holds.is_returning(tree.key) and not (command.held or isinstance(command, TriggerTimer))
+    return returning or is_held(tree)
 
 
 def is_held(tree: InstanceTree) -> bool:
@@ -42,3 +54,12 @@ def is_stuck(tree: InstanceTree) -> bool:
     """Whether an incident keeps the command that continues the tree's work."""
     kept = (one.argument for one in tree.root.waits.incidents.values() if one.stage == COMMAND_STAGE)
     return any(argument["intent"] == ContinueWork.intent for argument in kept)
+
+
+def needs_end(command: EndHold, _tenant: str) -> Needs:
+    yield Need(NeedKind.INSTANCE, command.key)
+
+
+def end_hold(_command: EndHold, _view: View) -> Effects:
+    """Nothing happens in the tree. `Processor` releases the next held commands."""
+    return ()

@@ -47,13 +47,16 @@ class InboxCommand:
 
     command: Command
     tenant: str
-    request: int
+    request: int | None
+    """The client's position that it follows from; None: its own."""
     partition: int
     audit: str | None = None
     """The record for the audit log of a client's command that another partition handles."""
     context: str | None = None
     again: bool = False
     """Whether it is a client's command that has to wait."""
+    held_by: int | None = None
+    """The root of the tree whose hold keeps it in the inbox; None: it goes to the log."""
 
 
 class FollowUp(msgspec.Struct, frozen=True, gc=False):
@@ -101,6 +104,8 @@ class Notices:
     """The facts that observers learn once the batch is committed."""
 
     to_inbox: list[InboxCommand] = field(default_factory=list)
+    released: dict[int, int] = field(default_factory=dict)
+    """Root of a tree → how many commands of earlier batches, the first ones, are no longer held in the inbox."""
     ended: list[Ended] = field(default_factory=list)
     available: dict[tuple[str, str], int] = field(default_factory=dict)
     """Numbers of jobs that became available, by type and tenant."""

@@ -16,6 +16,7 @@ from operator import attrgetter
 from vivero.core.bpmn.model import Process
 from vivero.core.dispatch import COMMANDS, handle
 from vivero.core.execution.deferred_trees import DeferredTrees
+from vivero.core.execution.held_commands import HeldCommands
 from vivero.core.execution.outcomes import CommandRecord, Contexts, FollowUp, Handled, InboxCommand, Notices
 from vivero.core.execution.quarantine import quarantine
 from vivero.core.execution.worklist import ITEM_COST, Worklist
@@ -103,6 +104,7 @@ class Processor:
         self.notices = Notices()
         self._max_cost = limits.quantum_items * ITEM_COST
         self._deferred_trees = DeferredTrees()
+        self.held = HeldCommands(self.view)
         self._between_commands = False
         self._inline = limits.inline_follow_ups
         self._work = Worklist(state, self.view, self._max_cost)
@@ -347,12 +349,15 @@ class Processor:
             rejection = self._poisoned(command, bug)
         context = self.state.context
         for send in self._work.sends:
-            if send.later or (self.several and self._leaves(send.command)):
+            if send.held_by is not None:
+                self.held.keep(send.command, send.held_by, context, self.notices)
+            elif send.later or (self.several and self._leaves(send.command)):
                 self._send_to_inbox(send.command, context, send.again)
             else:
                 follow_ups.append(FollowUp(send.command, context))
         rows = self._rows(command, seq, request, rejection)
         self.state.accept()
+        self.held.note_handled(command, self.notices)
         return rows
 
     def _leaves(self, command: Command) -> bool:
@@ -419,6 +424,7 @@ class Processor:
         if self.contexts is not None:
             self.contexts.end(rows[0])
         self._last, self._seq = record.position, len(rows)
+        self.held.note_handled(record.command, self.notices)
         return rows
 
     def _rows(self, command: Command, seq: int, request: int | None, rejection: Rejection | None) -> list[Handled]:

@@ -65,6 +65,8 @@ class Command(msgspec.Struct, frozen=True, omit_defaults=True, gc=False, kw_only
 
     attempt: int = 0
     """The number of times that the command had to wait, behind deferred work of its tree."""
+    held: bool = False
+    """Whether a migration in pages has held it. It goes before commands that came later (`core.state.holds`)."""
 
     def home_in(self, tenant: str, routes: Routes, here: int) -> int:
         """The partition that handles the command; `here` for one that is handled where it is."""
@@ -72,7 +74,7 @@ class Command(msgspec.Struct, frozen=True, omit_defaults=True, gc=False, kw_only
 
     def was_put_off(self) -> bool:
         """Whether the command is handled again, because it had to wait. Its outcome answers its request."""
-        return bool(self.attempt)
+        return self.held or bool(self.attempt)
 
     def answers_its_request(self) -> bool:
         """Whether the command is a client's. If it was forwarded, its outcome answers the request that it names."""

@@ -118,12 +118,14 @@ class ReplyLater(msgspec.Struct, frozen=True, gc=False):
 class Send(msgspec.Struct, frozen=True, gc=False):
     """A follow-up, handled next in the same transaction. With `later` it goes to the inbox, and runs between others.
 
-    `again`: it is the command itself, which has to wait. Its record in the audit log goes with it.
+    `again`: it is the command itself, which has to wait. Its record in the audit log goes with it. `held_by`: the root
+    of the tree that has to be free before it goes to the inbox.
     """
 
     command: Command
     later: bool = False
     again: bool = False
+    held_by: int | None = None
 
 
 class Happens(msgspec.Struct, frozen=True, gc=False):

@@ -56,6 +56,18 @@ class ContinueWork(Command, frozen=True):
     key: int
 
 
+class EndHold(Command, frozen=True):
+    """Internal: all commands that the hold of a migration has released come before this one in the log."""
+
+    intent: ClassVar[str] = "PROCESS_INSTANCE:END_HOLD"
+    home = homes.of_key
+    sent_by = Sender.NODE
+    while_suspended = WhileSuspended.EXECUTE
+    has_waiter = True
+
+    key: int
+
+
 class ResolveIncident(Command, frozen=True):
     """Run the failed step again. `retries`: what a job without retries gets; 0: such an incident is not resolved."""
 

@@ -30,7 +30,9 @@ def put_off(command: Command) -> Effects:
 
 def renaming(tree: InstanceTree) -> tuple[int, str, Any] | None:
     """The item that goes on with a migration in pages. Until there is none, nothing else happens in the tree."""
-    return next((item for item in tree.work if item[1] == RENAME_PAGE), None)
+    if tree.renaming[0] is not tree.work:  # each command about the tree asks, and there may be 20,000 items
+        tree.renaming = tree.work, next((item for item in tree.work if item[1] == RENAME_PAGE), None)
+    return tree.renaming[1]
 
 
 def next_work(tree: InstanceTree) -> tuple[tuple[int, str, Any], ...]:

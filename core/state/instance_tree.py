@@ -251,6 +251,8 @@ class InstanceTree(Row):
     """The memory of all that is loaded, in bytes (estimated)."""
     loaded_work: Annotated[int | None, MEMORY] = None
     """For how many of the last items of `work` the parts are loaded; None: for all."""
+    renaming: Annotated[tuple[object, tuple[int, str, Any] | None], MEMORY] = ((), None)
+    """The work that was looked at last, and its item of a migration in pages (`deferred_work.renaming`)."""
     commits_under_way: Annotated[int, MEMORY] = 0
     """The number of batches that changed the tree, and whose commits are under way."""
 

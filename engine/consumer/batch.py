@@ -18,14 +18,14 @@ import structlog
 import trio
 
 from vivero.core.dispatch import COMMANDS
-from vivero.core.execution.outcomes import CommandRecord, Handled, Notices
+from vivero.core.execution.outcomes import CommandRecord, Handled, InboxCommand, Notices
 from vivero.core.execution.step import Processor
 from vivero.core.needs import Leases, Need, NotLoaded
 from vivero.core.records.base import Command, Sender
 from vivero.core.records.codec import INTENTS, check_encoding, decode_command
 from vivero.core.records.conditional_changes import ChangeIfMatch
 from vivero.core.records.effects import Rejection, RejectionCode
-from vivero.core.records.instances import ContinueWork
+from vivero.core.records.instances import ContinueWork, EndHold
 from vivero.core.rules import FOLLOW_UP_ROUNDS
 from vivero.core.state import batches
 from vivero.core.state.batches import Retained
@@ -73,6 +73,8 @@ class BatchResult:
     last: int
     next_key: int
     commands: int
+    for_others: bool
+    """Whether any of its commands did more than continue deferred work, or begin to wait for a hold."""
     calls: list[Call]
     roots: list[Retained]
     notices: Notices
@@ -111,6 +113,7 @@ class _Collected:
     counted: Counter[tuple[str, str]] = field(default_factory=Counter)
     last: int = 0
     commands: int = 0
+    for_others: bool = False
 
 
 def decode(rows: Iterable[CommandRow], rejected: RejectedCommands) -> list[Decoded]:
@@ -173,12 +176,15 @@ async def compute(
     collected, missing = _Collected(), None
     started = turn = perf_counter()
     for one in decoded:
+        sent = len(processor.notices.to_inbox)
         try:
             handled = _process(processor, one, now, leases)
         except NotLoaded as not_loaded:
             missing = not_loaded.need
             break
         _collect(collected, one.row, handled)
+        held = _is_held(handled, processor.notices.to_inbox[sent:])
+        collected.for_others |= not (held or isinstance(one.command, ContinueWork | EndHold))
         if isinstance(one.command, ChangeIfMatch) and handled[0].rejection is None:
             collected.untaken += one.command.untaken
         if one.row.audit is not None:
@@ -268,6 +274,11 @@ def _collect(collected: _Collected, row: CommandRow, handled: list[Handled]) -> 
     _collect_more(collected, handled)
 
 
+def _is_held(handled: list[Handled], sent: list[InboxCommand]) -> bool:
+    """Whether a command has done nothing but begin to wait for a hold."""
+    return len(handled) == 1 and not handled[0].events and any(one.held_by is not None for one in sent)
+
+
 def _audit(collected: _Collected, processor: Processor, one: Decoded, record: str, handled: list[Handled]) -> None:
     """Collect the record of a command, or send it along if another partition handles the command."""
     first, row = handled[0], one.row
@@ -300,16 +311,17 @@ async def _finish(processor: Processor, collected: _Collected, now: int) -> Batc
     processor.notices = Notices()
     for position, bug in notices.poisoned:
         log.error("handling a command raised: it was undone and rejected", position=position, exc_info=bug)
-    inboxes = {one.partition for one in notices.to_inbox if not processor.will_continue(one.command)}
+    sent = (one for one in notices.to_inbox if one.partition > 0)  # the others are held
+    inboxes = {one.partition for one in sent if not processor.will_continue(one.command)}
     if processor.several:
-        inboxes = {one for one in inboxes if one > 0} | {move.to for move in slot_moves(state) if move.to}
+        inboxes |= {move.to for move in slot_moves(state) if move.to}
     roots = batches.close(state)
     moves = save.moves_definitions(state)
     rows = RowsByType(state)
     ready = rows.ready_jobs() if notices.available else {}
     place = 0
     calls, turn = [save.require_untaken(collected.untaken)] if collected.untaken else [], perf_counter()
-    for call in save.statements_of(state, rows, collected.log_rows, notices.to_inbox, now):
+    for call in save.statements_of(state, rows, collected.log_rows, notices.to_inbox, now, notices.released):
         if call[0] is NEW_JOBS:
             place = len(calls)
         calls.append(call)
@@ -323,6 +335,7 @@ async def _finish(processor: Processor, collected: _Collected, now: int) -> Batc
         collected.last,
         state.next_key,
         collected.commands,
+        collected.for_others,
         calls,
         roots,
         notices,

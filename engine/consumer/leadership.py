@@ -26,8 +26,9 @@ from vivero.engine.supervision.failures import leaves
 from vivero.engine.tracing.tracer import Tracer
 from vivero.storage.cluster import leadership
 from vivero.storage.cluster.leadership import Claim
-from vivero.storage.log import attempts
+from vivero.storage.log import attempts, held_commands
 from vivero.storage.log.attempts import Suspicion
+from vivero.storage.log.held_commands import HeldCommands
 from vivero.storage.postgres.driver import Connection
 from vivero.storage.work import timers
 
@@ -103,7 +104,8 @@ class Consumer:
                 return
             with beat.waiting(self.settings.call_timeout_s):
                 await self._take_stock(writer, claim)
-            await self._lead(writer, reader, claim, beat)
+                held = await held_commands.held(writer, claim.partition, claim.position)
+            await self._lead(writer, reader, claim, beat, held)
         finally:
             self.close()
 
@@ -165,11 +167,11 @@ class Consumer:
         elif symptom(error, beat) not in (None, DATA):  # `RejectedCommands.suspect` handles DATA
             self.rejected.doubt(suspicion)
 
-    async def _lead(self, writer: Connection, reader: Connection, claim: Claim, beat: Beat) -> None:
+    async def _lead(self, writer: Connection, reader: Connection, claim: Claim, beat: Beat, held: HeldCommands) -> None:
         self.stats.terms += 1
         sessions = [writer.backend_pid, reader.backend_pid]
         trials = Trials(claim.partition, claim.epoch, self._connect, sessions, self.settings.call_timeout_s)
-        self.partition_duty.term = term = Term(self, writer, reader, claim, beat, trials)
+        self.partition_duty.term = term = Term(self, writer, reader, claim, beat, trials, held)
         self.partition_duty.must_read_log = True
         beat.report_progress(term.progressing)
         self._log_term(claim)

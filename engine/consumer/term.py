@@ -37,6 +37,7 @@ from vivero.engine.supervision.beat import Beat
 from vivero.storage.cluster.leadership import Claim
 from vivero.storage.log.attempts import Suspicion
 from vivero.storage.log.command_log import AppendedSegment
+from vivero.storage.log.held_commands import NOTHING_HELD, HeldCommands
 from vivero.storage.log.log_batches import LogPage
 from vivero.storage.postgres.driver import Connection
 from vivero.storage.postgres.errors import DataPoison, StorageError
@@ -58,6 +59,7 @@ class Term:
         claim: Claim,
         beat: Beat,
         trials: Trials,
+        held: HeldCommands = NOTHING_HELD,
     ) -> None:
         self._owner = owner
         self._settings = settings = owner.settings
@@ -71,6 +73,7 @@ class Term:
         self._processor = Processor(
             state, step_limits(settings, owner.timer_rules), self._loader.find_model, self._loader.find_decisions
         )
+        self._processor.held.adopt(*held, self._processor.notices)
         self._traces = None
         if owner.tracer is not None:
             self._processor.contexts = self._traces = BatchTraces(owner.tracer, state, claim.partition)
@@ -179,7 +182,7 @@ class Term:
             self._state.values.clear()  # not by a quantum between commands: the command that waits may need several
             self._note_speed(work, trio.current_time() - started)
             await self._commit(work, nursery)
-            if not all(isinstance(one.command, ContinueWork) for one in commands[: work.commands]):
+            if work.for_others:
                 self._quanta.note_commands(started, trio.current_time(), self._is_deferred)
 
     async def _load(self, commands: list[Decoded]) -> tuple[list[Decoded], Leases]:

@@ -84,6 +84,7 @@ class Timers:
         for key, change in changes.items():
             if change is None:
                 memory.window.drop(key)
+                memory.postponed.pop(key, None)
                 memory.still_pending.pop(key, None)
             elif self._note_pending(timer := PendingTimer(key, *change)):
                 if change[0] < memory.asleep_until:
@@ -130,6 +131,8 @@ class Timers:
             clock = await self._look(connection, memory)
         if memory is not self._memory:
             return 0.0
+        for timer in memory.take_postponed():
+            memory.window.put(timer, timer.due_at)
         capacity = min(settings.batch, self._pace.allowed - len(memory.in_flight))
         due = memory.window.take(clock.now, capacity)
         memory.full = len(due) >= capacity
@@ -142,10 +145,12 @@ class Timers:
         """Read the time, and refill the window if it is stale or used up."""
         clock = await timers.clock(connection)
         stale = clock.revision != memory.clock_revision or trio.current_time() >= memory.check_at
-        if stale or memory.window.is_used_up():
-            await self._refill(connection, memory)
         memory.clock_revision, memory.clock_now, memory.clock_read = clock.revision, clock.now, trio.current_time()
         memory.pinned = clock.pinned
+        if not clock.pinned:
+            memory.postponed.clear()  # the clock was released: its new revision has them read again
+        if stale or memory.window.is_used_up():
+            await self._refill(connection, memory)
         return clock
 
     async def _refill(self, connection: Connection, memory: TermMemory) -> None:
@@ -192,7 +197,7 @@ class Timers:
         nearest = memory.window.nearest()
         memory.asleep_until = NEVER if nearest is None else nearest
         if capacity <= 0 or nearest is None or clock.pinned:
-            return self.settings.check_s
+            return min(self.settings.check_s, memory.postponed_s())
         return min((nearest - clock.now) / 1000 + ROUNDED_S, self.settings.check_s, CLOCK_S)
 
     async def _sleep(self, beat: Beat, seconds: float) -> None:
@@ -217,12 +222,20 @@ class Timers:
         return True
 
     def _note_pending(self, timer: PendingTimer) -> bool:
-        """Put a timer into the window, unless its trigger is in flight. Delay it if a trigger did nothing."""
+        """Put a timer into the window, unless its trigger is in flight. Delay it if a trigger did nothing.
+
+        While the clock is pinned, its time never comes to the end of a delay. The delay is real time then.
+        """
         memory = self._memory
         if memory.is_in_flight(timer):
             return False
-        at, times = timer.due_at, memory.times_processed(timer)
-        if times:
-            self.stats.again += 1
-            at = max(at, memory.now() + min(AGAIN_MS << min(times, 20), AGAIN_MAX_MS))
-        return memory.window.put(timer, at)
+        times = memory.times_processed(timer)
+        if not times:
+            memory.postponed.pop(timer.key, None)
+            return memory.window.put(timer, timer.due_at)
+        self.stats.again += 1
+        delay_ms = min(AGAIN_MS << min(times, 20), AGAIN_MAX_MS)
+        if memory.pinned and timer.due_at <= memory.now():
+            memory.postpone(timer, delay_ms / 1000)
+            return True
+        return memory.window.put(timer, max(timer.due_at, memory.now() + delay_ms))

@@ -39,6 +39,8 @@ class TermMemory:
         """Processed triggers by key of the timer: the due date, and how often it was triggered. Oldest first."""
         self.meanwhile: dict[int, tuple[int, str] | None] | None = None
         """Changes that were reported while the window was being read."""
+        self.postponed: dict[int, tuple[float, PendingTimer]] = {}
+        """Timers that are due by a pinned clock and whose triggers did nothing: when to trigger them (Trio's clock)."""
         self.check_at = float("-inf")
         self.asleep_until = NEVER
         self.clock_revision = -1
@@ -71,6 +73,22 @@ class TermMemory:
             if len(self.done) > REMEMBERED:
                 del self.done[next(iter(self.done))]
         return done
+
+    def postpone(self, timer: PendingTimer, seconds: float) -> None:
+        """Trigger a timer later. The time that was set first for a due date counts: the window may be read again."""
+        known = self.postponed.get(timer.key)
+        if known is None or known[1].due_at != timer.due_at:
+            self.window.drop(timer.key)
+            self.postponed[timer.key] = trio.current_time() + seconds, timer
+
+    def take_postponed(self) -> list[PendingTimer]:
+        """Remove and return the postponed timers whose time has come."""
+        now = trio.current_time()
+        return [self.postponed.pop(timer.key)[1] for at, timer in list(self.postponed.values()) if at <= now]
+
+    def postponed_s(self) -> float:
+        """Seconds until the first postponed timer is triggered."""
+        return max(0.0, min((at for at, _ in self.postponed.values()), default=NEVER) - trio.current_time())
 
     def times_processed(self, timer: PendingTimer) -> int:
         """How often a trigger of this due date was processed, as far as remembered."""

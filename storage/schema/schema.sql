@@ -624,8 +624,10 @@ CREATE TABLE inbox (
     payload bytea NOT NULL,
     trace text,
     audit text,
+    held_by bigint,
     CONSTRAINT inbox_pkey PRIMARY KEY (target_partition, id)
 );
+CREATE INDEX inbox_held ON inbox USING btree (held_by, id) WHERE held_by IS NOT NULL;
 
 -- table incidents
 CREATE TABLE incidents (

@@ -6,7 +6,7 @@ at once: the next batch may change the same rows while this one is on its way.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 import msgspec
@@ -60,13 +60,20 @@ class EventLogRow(NamedTuple):
 
 
 def statements_of(
-    state: State, rows: RowsByType, log_rows: Sequence[EventLogRow], to_inbox: Sequence[InboxCommand], now: int
+    state: State,
+    rows: RowsByType,
+    log_rows: Sequence[EventLogRow],
+    to_inbox: Sequence[InboxCommand],
+    now: int,
+    released: Mapping[int, int] = {},
 ) -> Iterator[Call]:
-    """All statements of a batch with these rows except its fence. `now`: epoch ms."""
+    """All statements of a batch with these rows except its fence. `now`: epoch ms; `released`: `Notices.released`."""
     positions, seqs, roots, requests, *texts = zip(*log_rows, strict=True) if log_rows else [()] * 7
     events, rejections, responses = map(Texts, texts)
     of_batch = state.partition, EVENT_FORMAT, now, LARGE_EVENTS
     yield _sql["event_log"], (positions, seqs, roots, requests, events, rejections, responses, *of_batch)
+    for root, commands in released.items():
+        yield _sql["released_commands"], (root, commands, state.partition)
     if to_inbox:
         yield _sql["inbox"], (_encode([_inbox_command(one) for one in to_inbox]),)
     yield from statements_for_rows(state, rows)
@@ -129,6 +136,7 @@ def _inbox_command(one: InboxCommand) -> Document:
         "key": getattr(one.command, "key", None),
         "payload": encode_command(one.command).decode(),
         "audit": one.audit,
+        "held_by": one.held_by,
     } | ({} if one.context is None else {"trace": one.context})
 
 

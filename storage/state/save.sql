@@ -23,13 +23,20 @@ FROM unnest($1::bigint[], $2::smallint[], $3::bigint[], $4::bigint[], $5::text[]
     AS x(position, seq, root_key, request, events, rejection, response);
 
 -- name: inbox
--- Commands that are deferred to the inbox, in the batch's own transaction. The appender moves them to the log.
-INSERT INTO inbox (target_partition, request, tenant_id, intent, key, payload, audit, trace)
-SELECT x.partition, x.request, x.tenant, x.intent, x.key, convert_to(x.payload, 'UTF8'), x.audit, x.trace
-FROM ROWS FROM (json_to_recordset($1)
-        AS (partition int, request bigint, tenant text, intent text, key bigint, payload text, audit text, trace text))
-    WITH ORDINALITY AS x(partition, request, tenant, intent, key, payload, audit, trace, ord)
+-- Commands that are deferred to the inbox, in the batch's own transaction. The appender moves them to the log, but for those that
+-- are held.
+INSERT INTO inbox (target_partition, request, tenant_id, intent, key, payload, audit, trace, held_by)
+SELECT x.partition, x.request, x.tenant, x.intent, x.key, convert_to(x.payload, 'UTF8'), x.audit, x.trace, x.held_by
+FROM ROWS FROM (json_to_recordset($1) AS (partition int, request bigint, tenant text, intent text, key bigint, payload text,
+        audit text, trace text, held_by bigint))
+    WITH ORDINALITY AS x(partition, request, tenant, intent, key, payload, audit, trace, held_by, ord)
 ORDER BY x.ord;
+
+-- name: released_commands
+-- The first $2 commands of earlier batches that wait for a tree. They keep their ids, which are lower than those of newer rows,
+-- and hence their order.
+UPDATE inbox SET target_partition = $3, held_by = NULL
+WHERE target_partition = 0 AND id = ANY (ARRAY(SELECT id FROM inbox WHERE held_by = $1::bigint ORDER BY id LIMIT $2));
 
 -- name: new_instances
 -- New rows in their last state: an instance that also ended in the batch is written once. A field that a document omits, here and

@@ -298,8 +298,8 @@ def document(row):
 
 
 def whole(row):
-    """All columns of a row but what the view caches in it, and the revision, which each batch with a change moves."""
-    return _columns(row, {"node", "decoded", "revision", "past"})
+    """All columns of a row but what is cached in it, and the revision, which each batch with a change moves."""
+    return _columns(row, {"node", "decoded", "revision", "past", "renaming"})
 
 
 def _columns(row, left_out):

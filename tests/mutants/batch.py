@@ -337,8 +337,8 @@ BATCH: tuple[Mutant, ...] = (
         "tests/engine/consumer/test_poison.py::test_deferred_work_that_cannot_be_saved_is_an_incident_and_goes_on_when_it_is_resolved",
         "core/records/instances.py",
         (
-            "    while_suspended = WhileSuspended.EXECUTE\n    has_waiter = True\n",
-            "    while_suspended = WhileSuspended.EXECUTE\n",
+            "    has_waiter = True\n\n    key: int\n\n\nclass EndHold",
+            "\n    key: int\n\n\nclass EndHold",
         ),
     ),
     mutant(

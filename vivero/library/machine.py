@@ -145,9 +145,7 @@ class Machine:
             first = first or handled[0]
             if handled[0].rejection is not None and first is handled[0]:
                 raise Rejected(handled[0].rejection)
-            notices = self.engine.processor.notices
-            pending.extend((one.command, one.tenant, one.request) for one in notices.to_inbox)
-            notices.to_inbox.clear()
+            pending.extend(self.engine.take_inbox())
         assert first is not None
         return first
 

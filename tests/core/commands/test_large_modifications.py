@@ -38,20 +38,13 @@ def crowded(limits):
 def begun(engine, key, change):
     """Handle the first quantum of a modification, and give all that follows from it."""
     engine.memory.handle(change, "<default>", None)
-    return deque(taken(engine))
-
-
-def taken(engine):
-    notices = engine.memory.processor.notices
-    found = [(one.command, one.tenant, one.request) for one in notices.to_inbox]
-    notices.to_inbox.clear()
-    return found
+    return deque(engine.memory.take_inbox())
 
 
 def run_all(engine, on_the_way):
     while on_the_way:
         engine.memory.handle(*on_the_way.popleft())
-        on_the_way += taken(engine)
+        on_the_way += engine.memory.take_inbox()
 
 
 @pytest.mark.parametrize("limits", [StepLimits(), StepLimits(quantum_items=1), StepLimits(quantum_items=7)])
@@ -85,10 +78,10 @@ def test_a_scope_does_not_complete_before_all_have_begun(quanta):
     for _ in range(quanta):
         if on_the_way:
             engine.memory.handle(*on_the_way.popleft())
-            on_the_way += taken(engine)
+            on_the_way += engine.memory.take_inbox()
     for job in [job for job in engine.state.jobs.values() if job.element.element == "b"]:
         engine.memory.handle(CompleteJob(job.key), "<default>", None)
-        on_the_way += taken(engine)
+        on_the_way += engine.memory.take_inbox()
         completed += 1
     run_all(engine, on_the_way)
     assert engine.jobs == (["b"] * (COUNT - completed) if completed < COUNT else ["c"])

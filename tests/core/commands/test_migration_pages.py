@@ -1,6 +1,6 @@
 """Migration in pages: whatever comes between two of them waits, and comes to the same as after the migration."""
 
-from collections import deque
+from collections import Counter, deque
 from dataclasses import replace
 
 import pytest
@@ -20,7 +20,14 @@ from vivero.core.execution.outcomes import CommandRecord
 from vivero.core.execution.step import StepLimits
 from vivero.core.records.business_ids import AssignBusinessId
 from vivero.core.records.effects import RejectionCode
-from vivero.core.records.instances import CancelInstance, ContinueWork, ResolveIncident, SetVariables
+from vivero.core.records.instances import (
+    CancelInstance,
+    ContinueWork,
+    EndHold,
+    ResolveIncident,
+    SetVariables,
+    VariableSet,
+)
 from vivero.core.records.jobs import CompleteJob, FailJob
 from vivero.core.records.messages import PublishMessage
 from vivero.core.records.migrations import ElementsRenamed, InstanceMigrated, MigrateInstance
@@ -29,11 +36,13 @@ from vivero.core.records.signals import BroadcastSignal
 from vivero.core.records.suspensions import SuspendInstance
 from vivero.core.records.timers import FireTimer, TriggerTimer
 from vivero.core.shared.deferred_work import MAX_ATTEMPTS, renaming
+from vivero.core.state import holds
 from vivero.core.state.migrations import Migration
 
 IN_PAGES = replace(LIMITS["whole"], migration_page=1)
 BY_ITEMS = replace(LIMITS["quanta"], migration_page=1)
 LATER_MS = 2 * HOUR
+NUMBERS = 12
 PAGES = 7
 """The elements of `everything` besides the process."""
 REFUSED = RejectionCode.INVALID_STATE
@@ -117,8 +126,86 @@ def test_nothing_is_renamed_beyond_the_page_and_nothing_is_answered(borders):
     held = conditional(SetVariables(engine.key, raw({"k": 5})), engine.key, (version,))
     on_the_way.appendleft((held, "<default>", None))
     drain(engine, on_the_way)
-    assert engine.memory.log[-1].handled[0].rejection.code is RejectionCode.PRECONDITION_FAILED
+    *_, refused, ended = engine.memory.log
+    assert refused.handled[0].rejection.code is RejectionCode.PRECONDITION_FAILED
+    assert ended.command == EndHold(engine.key)
     assert engine.places == [(f"{id}9" if id != "p" else id, engine.target) for id in sorted("abbcepsx")]
+
+
+def arrive_each_step(engine, on_the_way, numbers):
+    """A command comes whenever one is handled: the last ones come while the first ones return."""
+    for number in numbers:
+        on_the_way.append((SetVariables(engine.key, raw({"k": number})), "<default>", None))
+        step(engine, on_the_way)
+    drain(engine, on_the_way)
+
+
+@pytest.mark.parametrize("at_once", [1, 3, 500])
+def test_a_held_command_leaves_the_log_once_and_returns_once_in_its_order(monkeypatch, at_once):
+    monkeypatch.setattr(holds, "RELEASED_AT_ONCE", at_once)
+    engine = everything(IN_PAGES)
+    arrive_each_step(engine, begun(engine, 1), range(NUMBERS))
+    log = engine.memory.log
+    given = Counter(bytes(one.command.variables["k"]) for one in log if isinstance(one.command, SetVariables))
+    assert set(given.values()) == {2}, "each is held, and handled"
+    assert values_set(engine) == [str(number) for number in range(NUMBERS)]
+    held = [one.command for one in log if isinstance(one.command, SetVariables) and one.command.held]
+    assert [one.attempt for one in held] == [0] * len(held)
+    ends = sum(isinstance(one.command, EndHold) for one in log)
+    assert -(-len(held) // at_once) <= ends <= len(held)
+    assert not engine.memory.processor.view.holds.waiting
+    assert not engine.memory.processor.view.holds.is_returning(engine.key)
+
+
+def values_set(engine):
+    events = (event for logged in engine.memory.log for one in logged.handled for event in one.events)
+    return [event.value for event in events if isinstance(event, VariableSet) and event.name == "k"][1:]
+
+
+def test_commands_that_are_never_held_leave_no_trace():
+    engine = everything(IN_PAGES)
+    drain(engine, begun(engine, 1))
+    assert {type(one.command) for one in engine.memory.log[-PAGES:]} == {ContinueWork}
+
+
+@pytest.mark.parametrize("borders", range(1, PAGES + 4))
+def test_a_new_term_releases_what_the_last_one_held(borders):
+    """It knows what the tables say: how many commands are held, and how many ends of holds are on their way."""
+    engine = everything(IN_PAGES)
+    on_the_way = begun(engine, 1)
+    for number in range(2):
+        on_the_way.append((SetVariables(engine.key, raw({"k": number})), "<default>", None))
+    for _ in range(borders):
+        step(engine, on_the_way)
+    memory = engine.memory
+    waiting = {root: ("<default>", len(held)) for root, held in memory.held.items() if held}
+    returning = Counter(command.key for command, *_ in on_the_way if isinstance(command, EndHold))
+    rebuilt(engine)
+    memory.processor.held.adopt(waiting, returning, memory.processor.notices)
+    on_the_way.append((SetVariables(engine.key, raw({"k": 2})), "<default>", None))
+    drain(engine, on_the_way)
+    assert values_set(engine) == ["0", "1", "2"]
+    assert engine.places == [(f"{id}9" if id != "p" else id, engine.target) for id in sorted("abbcepsx")]
+
+
+def test_a_second_migration_keeps_the_order_of_what_was_held_behind_it():
+    engine = everything(IN_PAGES)
+    on_the_way = begun(engine, 2)
+    back = MigrateInstance(engine.key, engine.source, pairs(BACK))
+    for command in (SetVariables(engine.key, raw({"k": 0})), back, SetVariables(engine.key, raw({"k": 1}))):
+        on_the_way.append((command, "<default>", None))
+    arrive_each_step(engine, on_the_way, range(2, 2 * PAGES))
+    assert values_set(engine) == [str(number) for number in range(2 * PAGES)]
+    assert engine.places == [(id, engine.source) for id in sorted("abbcepsx")]
+
+
+def test_work_is_looked_through_once_however_many_commands_come():
+    engine = everything(IN_PAGES)
+    begun(engine, 2)
+    tree = engine.state.trees[engine.key]
+    found, seen = renaming(tree), tree.renaming
+    assert renaming(tree) is found is seen[1]
+    assert tree.renaming is seen
 
 
 def test_a_small_instance_moves_in_one_step():

@@ -449,9 +449,7 @@ def run_with(engine, first, other, most=200):
         given, request = pending.popleft()
         engine.memory.handle(given, "<default>", request)
         position, most = position or len(engine.memory.log), most - 1
-        notices = engine.memory.processor.notices
-        pending.extend((one.command, one.request) for one in notices.to_inbox)
-        notices.to_inbox.clear()
+        pending.extend((command, request) for command, _, request in engine.memory.take_inbox())
     return position
 
 

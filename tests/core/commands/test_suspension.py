@@ -594,9 +594,7 @@ def fan():
 
 def step(engine, on_the_way):
     engine.memory.handle(*on_the_way.popleft())
-    inbox = engine.memory.processor.notices.to_inbox
-    on_the_way += [(one.command, one.tenant, one.request) for one in inbox]
-    inbox.clear()
+    on_the_way += engine.memory.take_inbox()
 
 
 def drain(engine, on_the_way):

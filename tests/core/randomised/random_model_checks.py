@@ -97,9 +97,7 @@ class Run:
                 raise Spins
             rows = memory.handle(*self.pending.popleft())
             self.left -= sum(EVENTS_OF_A_ROW + len(handled.events) for handled in rows)
-            notices = memory.processor.notices
-            self.pending.extend((one.command, one.tenant, one.request) for one in notices.to_inbox)
-            notices.to_inbox.clear()
+            self.pending.extend(memory.take_inbox())
             self.pending.extendleft((command, "<default>", None) for command in self.between(self.engine))
             for handled in rows:
                 bug = handled.rejection is not None and handled.rejection.code is RejectionCode.PROCESSING_ERROR

@@ -1,0 +1,73 @@
+"""Commands about an instance that migrates in pages, on PostgreSQL: they keep their order, none is lost or done twice
+(docs/adr/0088).
+"""
+
+from functools import partial
+
+from tests.core.engine import raw
+from tests.core.event_models import loop, model
+from tests.core.models import start, task
+from tests.engine.consumer.serial_runs import Serial, append, pin_clock
+from tests.engine.consumer.test_migration import a_page_is_one_element, a_program, answered, renamed
+from tests.eventually import eventually
+from vivero.core.records.base import DEFAULT_TENANT
+from vivero.core.records.instances import SetVariables
+from vivero.core.records.migrations import MigrateInstance
+from vivero.core.state import holds
+from vivero.storage.log import command_log
+
+__all__ = ["a_page_is_one_element"]
+
+FILE = model(start(), loop(task("a"), "=items"), "start > a")
+COMMANDS = 6
+SET = "VARIABLE_DOCUMENT:UPDATE"
+
+LEFT = """SELECT (SELECT count(*) FROM inbox) + (SELECT count(*) FROM process_instances WHERE work IS NOT NULL)
+    + (SELECT count(*) FROM command_log WHERE position > (SELECT max(to_pos) FROM batches))"""
+VALUES = """SELECT e.event ->> 4 FROM event_log, json_array_elements(events::json) WITH ORDINALITY AS e(event, n)
+    WHERE e.event ->> 0 = 'VariableSet' AND e.event ->> 3 = 'k' ORDER BY position, seq, n"""
+ROWS = "SELECT count(*) FROM command_log WHERE intent = $1"
+ANSWERS = "SELECT request, count(*) FROM event_log WHERE response IS NOT NULL AND request = ANY ($1) GROUP BY request"
+
+
+async def column(connection, query, *parameters):
+    return [row[0] for row in (await connection.execute(query, parameters)).rows]
+
+
+async def left(connection):
+    """Whether anything is left to do. The appender is not here: the test moves the inbox to the log."""
+    await command_log.forward(connection, 1, 100)
+    return (await column(connection, LEFT))[0] > 0
+
+
+async def test_each_command_returns_once_although_the_program_is_killed_at_each_border(
+    migrated, connection, a_page_is_one_element, monkeypatch
+):
+    monkeypatch.setattr(holds, "RELEASED_AT_ONCE", 2)
+    serial = Serial()
+    serial.deploy(FILE)
+    key = serial.start("p", items=[1, 2, 3])
+    (target,) = serial.deploy(renamed(FILE, "a"))
+    await pin_clock(connection)
+    async with a_program(migrated, serial) as observer:
+        for command in serial.commands:
+            await answered(observer, await append(connection, [command]))
+    move = MigrateInstance(key, target, (("a", "a9"),))
+    sent = [move, *(SetVariables(key, raw({"k": number})) for number in range(COMMANDS))]
+    last = await append(connection, [(DEFAULT_TENANT, command) for command in sent])
+    lives = 0
+    while await left(connection):
+        lives += 1
+        async with a_program(migrated, serial) as observer:
+            await eventually(partial(a_border, observer, connection))
+    assert lives > COMMANDS, "each command has a life of its own, and the migration has several"
+    assert await column(connection, VALUES) == [str(number) for number in range(COMMANDS)]
+    assert await column(connection, ROWS, SET) == [2 * COMMANDS], "each is held, and handled"
+    requests = [last - COMMANDS + 1 + number for number in range(COMMANDS)]
+    assert sorted((await connection.execute(ANSWERS, (requests,))).rows) == [(one, 1) for one in requests]
+    assert set(await column(connection, "SELECT element_id FROM element_instances WHERE ended_at IS NULL")) == {"a9"}
+
+
+async def a_border(observer, connection):
+    """Whether this life has committed something, or the commit under way when the last one was killed has done all."""
+    return observer.commits or not await left(connection)
