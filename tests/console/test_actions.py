@@ -161,6 +161,60 @@ def invoice(api):
     api.deploy("invoice.bpmn", model)
 
 
+BARE = """<?xml version="1.0"?>
+<b:definitions xmlns:b="http://www.omg.org/spec/BPMN/20100524/MODEL" targetNamespace="t">
+<b:process id="other" isExecutable="true"><b:startEvent id="alone"/></b:process>
+<b:process id="bare" isExecutable="true">
+  <b:startEvent id="start"/>
+  <b:exclusiveGateway id="split" default="no"><b:outgoing>yes</b:outgoing></b:exclusiveGateway>
+  <b:manualTask id="left" name="Left"/><b:boundaryEvent id="late" attachedToRef="left"><b:timerEventDefinition>
+    <b:timeDuration>PT1H</b:timeDuration></b:timerEventDefinition></b:boundaryEvent>
+  <b:subProcess id="inside" name="Inside"><b:startEvent id="in"/><b:manualTask id="deep" name="Deep"/>
+    <b:sequenceFlow id="in-deep" sourceRef="in" targetRef="deep"/></b:subProcess>
+  <b:endEvent id="end"/><b:endEvent id="too-late"/>
+  <b:sequenceFlow id="go" sourceRef="start" targetRef="split"/>
+  <b:sequenceFlow id="no" sourceRef="split" targetRef="inside"/>
+  <b:sequenceFlow id="yes" sourceRef="split" targetRef="left">
+    <b:conditionExpression xmlns:x="http://www.w3.org/2001/XMLSchema-instance" x:type="b:tFormalExpression">=true
+    </b:conditionExpression></b:sequenceFlow>
+  <b:sequenceFlow id="left-end" sourceRef="left" targetRef="end"/>
+  <b:sequenceFlow id="in-end" sourceRef="inside" targetRef="end"/>
+  <b:sequenceFlow id="late-end" sourceRef="late" targetRef="too-late"/>
+</b:process></b:definitions>"""
+
+
+def test_a_model_without_diagram_is_drawn_with_its_flows_and_open_sub_processes(console, api):
+    """Nodes need not name their flows in BPMN, and a file may have several processes."""
+    api.deploy("bare.bpmn", BARE.encode())
+    console.open("/processes/bare")
+    drawn = {
+        element: console.page.locator(f'[data-element-id="{element}"]')
+        for element in (
+            "start",
+            "split",
+            "left",
+            "late",
+            "inside",
+            "deep",
+            "end",
+            "go",
+            "no",
+            "yes",
+            "in-deep",
+            "late-end",
+        )
+    }
+    for shape in drawn.values():
+        expect(shape).to_have_count(1)
+    expect(console.page.locator('[data-element-id="alone"]')).to_have_count(0)
+    around, within = drawn["inside"].bounding_box(), drawn["deep"].bounding_box()
+    for place, size in (("x", "width"), ("y", "height")):
+        assert around[place] < within[place]
+        assert within[place] + within[size] < around[place] + around[size]
+    columns = [drawn[element].bounding_box()["x"] for element in ("start", "split", "left", "end")]
+    assert columns == sorted(set(columns)), "it reads from left to right"
+
+
 def test_everything_that_matches_is_cancelled_as_a_batch(console, api):
     for number in range(3):
         api.start("claim-review", f"BATCH-{number}", claim="CLM")

@@ -8,6 +8,6 @@ export async function withDiagram(xml: string, process: string | undefined): Pro
   const task = process === undefined ? null : globalTaskIn(xml, process);
   if (task) return task;
   if (HAS_DIAGRAM.test(xml)) return { xml, ids: new Map() };
-  const { layoutProcess } = await import('bpmn-auto-layout');
-  return { xml: await layoutProcess(xml), ids: new Map() };
+  const { placed } = await import('./placed.ts');
+  return { xml: await placed(xml, process), ids: new Map() };
 }
