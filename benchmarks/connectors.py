@@ -22,6 +22,7 @@ from benchmarks.server import fresh_database, program
 from vivero.core.records.base import DEFAULT_TENANT
 from vivero.core.records.codec import encode_command
 from vivero.core.records.instances import CreateInstance
+from vivero.embedded.processes import dying_with_us
 from vivero.storage.log import command_log
 from vivero.storage.log.command_log import LogEntry
 from vivero.storage.postgres import driver
@@ -111,7 +112,9 @@ async def _until(connection: Connection, count: int) -> None:
 @contextmanager
 def _called() -> Iterator[int]:
     """A process that answers every request; its port."""
-    process = subprocess.Popen([sys.executable, "-m", "benchmarks.connectors"], stdout=subprocess.PIPE, text=True)
+    process = subprocess.Popen(
+        [sys.executable, "-m", "benchmarks.connectors"], stdout=subprocess.PIPE, text=True, preexec_fn=dying_with_us()
+    )
     try:
         assert process.stdout is not None
         yield int(process.stdout.readline())

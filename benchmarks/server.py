@@ -22,6 +22,7 @@ import psutil
 import trio
 
 from vivero import embedded
+from vivero.embedded.processes import dying_with_us
 from vivero.storage.postgres import driver
 from vivero.storage.postgres.driver import Connection
 from vivero.storage.schema import migrate
@@ -76,7 +77,9 @@ def program(
     with tempfile.TemporaryFile("w+") as output:
         command = [sys.executable, "-m", "vivero", "up", "--port", "0", "--database-url", dsn, *options]
         variables = os.environ | (environment or {})
-        process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=output, text=True, env=variables)
+        process = subprocess.Popen(
+            command, stdout=subprocess.PIPE, stderr=output, text=True, env=variables, preexec_fn=dying_with_us()
+        )
         try:
             port = _port(process, output)
             if files:

@@ -11,6 +11,7 @@ import trio
 from tests.eventually import eventually
 from tests.process.program import free_port
 from vivero.embedded.binaries import find_installation
+from vivero.embedded.processes import dying_with_us
 from vivero.embedded.server_user import give_directory, reachable_installation, server_user
 
 PARAMETERS = {
@@ -123,7 +124,7 @@ class Replica:
 
     def _spawn(self, command):
         with self._log.open("ab") as log:
-            return subprocess.Popen(command, stdout=log, stderr=log, **self._as_user())
+            return subprocess.Popen(command, stdout=log, stderr=log, preexec_fn=dying_with_us(), **self._as_user())
 
     async def _answers(self):
         assert self._process.poll() is None, f"{self.name} has ended:\n{self.said()}"

@@ -17,6 +17,7 @@ import pytest
 from packaging.requirements import Requirement
 
 from tests.process.program import free_port
+from vivero.embedded.processes import dying_with_us
 
 ROOT = Path(__file__).parents[1]
 
@@ -250,13 +251,17 @@ def run_a_process(programs, home, *arguments):
         env=os.environ | environment,
         stdout=subprocess.PIPE,
         text=True,
+        preexec_fn=dying_with_us(),
     )
     try:
         assert "Vivero is ready" in "".join(server.stdout.readline() for _ in range(2))
         assert vivero(programs, "deploy", str(GREET), cwd=home, **environment)[0] == 0
         answer = 'echo \'{"greeting": "Hello"}\''
         worker = subprocess.Popen(
-            [str(programs / "vivero"), "worker", "greet", "--exec", answer], cwd=home, env=os.environ | environment
+            [str(programs / "vivero"), "worker", "greet", "--exec", answer],
+            cwd=home,
+            env=os.environ | environment,
+            preexec_fn=dying_with_us(),
         )
         try:
             command = ("start", "greet", "--variables", '{"name": "Ada"}', "--await", "--json")

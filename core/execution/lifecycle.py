@@ -180,8 +180,9 @@ def _terminated(element: Element) -> Effects:
 def _waits_for_cancellation(element: Element, view: View) -> bool:
     """Whether listeners of its cancellation have begun, so that the end of the last one continues."""
     own = element.waits
-    if own.jobs and any(job.listener_event in CANCELLATION for job in own.jobs.values()):
-        return True
+    for job in own.jobs.values():  # a generator costs as much again, for each of thousands of elements
+        if job.listener_event in CANCELLATION:
+            return True
     if own.incidents and any(incident.stage in OF_CANCELLATION for incident in own.incidents.values()):
         return True
     return is_deferred(element, view, *_BEHIND_LISTENERS)

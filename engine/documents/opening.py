@@ -13,8 +13,7 @@ from vivero.storage.documents import contents
 
 
 def open_stores(settings: DocumentSettings, connections: Connections) -> DocumentStores:
-    """All stores. Asks nobody. Raises ValueError: the settings do not fit together."""
-    settings.check_stores()
+    """All stores. Asks nobody."""
     objects: dict[str, ObjectStore] = {}
     if settings.directory is not None:
         objects[DIRECTORY] = DirectoryObjects(settings.directory, partial(_known, DIRECTORY, connections))

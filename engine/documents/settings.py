@@ -55,9 +55,9 @@ class DocumentSettings:
             retention_ms(self.ttl)
         except ValueError as error:
             raise ValueError(f"ttl: {error}") from error
+        self._check_stores()
 
-    def check_stores(self) -> None:
-        """Raise ValueError unless the settings of the stores fit together, when all sources of settings are read."""
+    def _check_stores(self) -> None:
         needs = {POSTGRES: True, DIRECTORY: self.directory is not None, S3: self.bucket is not None}
         if self.store not in needs:
             raise ValueError(f"store must be one of {', '.join(needs)}")

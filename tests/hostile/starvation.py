@@ -9,6 +9,8 @@ from pathlib import Path
 
 import trio
 
+from vivero.embedded.processes import dying_with_us
+
 BUSY = 25
 QUOTA_S = 0.005
 PERIOD_S = 0.1
@@ -35,7 +37,9 @@ async def throttle(pid, choices, share, periods):
 @contextmanager
 def crowded():
     """Many processes that compute, while the block runs."""
-    busy = [subprocess.Popen([sys.executable, "-c", "while True: pass"]) for _ in range(BUSY)]
+    busy = [
+        subprocess.Popen([sys.executable, "-c", "while True: pass"], preexec_fn=dying_with_us()) for _ in range(BUSY)
+    ]
     try:
         yield
     finally:

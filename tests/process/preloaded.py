@@ -16,6 +16,7 @@ from pathlib import Path
 from runpy import run_module
 
 from tests.eventually import NotInTime, eventually_sync
+from vivero.embedded.processes import die_with
 
 REPOSITORY = Path(__file__).resolve().parents[2]
 
@@ -78,6 +79,7 @@ def _ask(**question):
 
 def serve():
     """Fork and wait on request. Returns in each fork, which is the program then, with what it was told."""
+    origin = os.getpid()
     for line in sys.stdin:
         question = json.loads(line)
         if "pid" in question:
@@ -86,6 +88,7 @@ def serve():
         else:
             answer = os.fork()
             if answer == 0:
+                die_with(origin, signal.SIGKILL)
                 return question
         print(json.dumps(answer), flush=True)
     sys.exit()

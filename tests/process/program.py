@@ -17,6 +17,7 @@ from tests import forks
 from tests.eventually import eventually
 from tests.process import preloaded
 from tests.process.http_client import Caller, Unanswered
+from vivero.embedded.processes import dying_with_us
 
 REPOSITORY = Path(__file__).resolve().parents[2]
 READY_S = 40.0
@@ -97,6 +98,7 @@ class Program:
                 env=self.environment,
                 stdout=out,
                 stderr=log,
+                preexec_fn=dying_with_us(),
             )
 
     @property

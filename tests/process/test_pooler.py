@@ -15,6 +15,7 @@ from tests.operations.tools import tool
 from tests.process.audit import audit, settled
 from tests.process.load import Load, deploy
 from tests.process.program import free_port
+from vivero.embedded.processes import dying_with_us
 
 SMALL = {"VIVERO_DATABASE_POOL_SIZE": "2"}
 
@@ -39,7 +40,9 @@ def pooler(database, tmp_path, reachable_directory):
         user = owner.st_uid if os.getuid() == 0 else None
         with (tmp_path / "pgbouncer.log").open("wb") as log:
             group = user and owner.st_gid
-            started.append(subprocess.Popen(command, user=user, group=group, stderr=log, cwd=home))
+            started.append(
+                subprocess.Popen(command, user=user, group=group, stderr=log, cwd=home, preexec_fn=dying_with_us())
+            )
         return f"postgresql://{target['user']}@127.0.0.1:{port}/{target['dbname']}"
 
     yield start

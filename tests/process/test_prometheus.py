@@ -15,6 +15,7 @@ from tests.process.load import Load, deploy, send_files
 from tests.process.program import free_port
 from tests.process.test_logs import FAILING
 from tests.vivero.metrics.test_operations import OPERATIONS, panels
+from vivero.embedded.processes import dying_with_us
 
 WITHIN_S = 90.0
 MIGHT_BE_EMPTY = {"Requests refused or failed", "Refused as too much", "Lateness of timers"}
@@ -49,6 +50,7 @@ class Prometheus:
             ],
             stdout=self._log,
             stderr=self._log,
+            preexec_fn=dying_with_us(),
         )
         self._client = httpx.AsyncClient(base_url=f"http://127.0.0.1:{self.port}/api/v1", timeout=10)
 

@@ -10,6 +10,7 @@ import pytest
 from tests.eventually import eventually
 from tests.operations.tools import ROOT, tool
 from tests.process.program import free_port
+from vivero.embedded.processes import dying_with_us
 
 PAGE = (ROOT / "docs" / "operations.md").read_text()
 HEAD = "daemon off; pid {0}/pid; events {{}} http {{ access_log off; client_body_temp_path {0}; proxy_temp_path {0};"
@@ -40,7 +41,7 @@ def proxy(tmp_path, make_program, database, unsafe):
         f"daemon off; pid {tmp_path}/pid; events {{}} http {{ access_log off; {text} }}"
     )
     command = [tool("nginx"), "-p", str(tmp_path), "-e", "stderr", "-c", str(tmp_path / "nginx.conf")]
-    running = subprocess.Popen(command, stderr=subprocess.PIPE)
+    running = subprocess.Popen(command, stderr=subprocess.PIPE, preexec_fn=dying_with_us())
     yield program, port, certificate
     running.terminate()
     print(running.communicate(timeout=30)[1].decode())

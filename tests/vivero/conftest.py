@@ -21,12 +21,14 @@ import pytest
 from tests.eventually import eventually_sync
 from tests.process import preloaded
 from vivero import embedded
+from vivero.embedded.processes import dying_with_us
 
 REPOSITORY = Path(__file__).resolve().parents[2]
 PROGRAM = """
 import sys
 from pathlib import Path
 from vivero.embedded import Settings, acquire
+from vivero.embedded.processes import dying_with_us
 with acquire(Path(sys.argv[1]), Settings.from_json(sys.argv[2])) as lease:
     print(lease.dsn, flush=True)
     sys.stdin.read()
@@ -252,7 +254,13 @@ def _start(
     command = [sys.executable, "-m", module, *arguments]
     with output.open("wb") as out, errors.open("wb") as err:
         return subprocess.Popen(
-            command, stdin=subprocess.DEVNULL, stdout=out, stderr=err, cwd=REPOSITORY, env=environment
+            command,
+            stdin=subprocess.DEVNULL,
+            stdout=out,
+            stderr=err,
+            cwd=REPOSITORY,
+            env=environment,
+            preexec_fn=dying_with_us(),
         )
 
 

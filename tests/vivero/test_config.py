@@ -79,11 +79,50 @@ SPELLED = {
 }
 
 
-def test_stores_of_documents_fit_together_when_all_sources_are_read(file):
-    path = file('[documents]\nstore = "s3"\nbucket = "s3://bkt"\ns3_access_key = "key"')
-    with pytest.raises(ConfigError, match="the settings of documents: s3_access_key and s3_secret belong together"):
+TOGETHER = (
+    ("documents.bucket", "s3://bkt", "documents.store", "s3"),
+    ("documents.s3_access_key", "key", "documents.s3_secret", "secret"),
+    ("documents.directory", "/documents", "documents.store", "directory"),
+    ("retention.archive_access_key", "key", "retention.archive_secret", "secret"),
+    ("retention.archive", "s3://bkt", "retention.archive_region", "eu"),
+    ("tls.certificate", "/certificate", "tls.key", "/key"),
+)
+"""Settings that belong together: the value of each."""
+BESIDE = {
+    "documents.s3_access_key": {"documents.bucket": "s3://bkt"},
+    "retention.archive_access_key": {"retention.archive": "s3://bkt"},
+}
+"""What they need, too."""
+SOURCES = ("file", "environment", "flags")
+
+
+@pytest.mark.parametrize("first", SOURCES)
+@pytest.mark.parametrize("second", SOURCES)
+@pytest.mark.parametrize("together", TOGETHER, ids=lambda one: f"{one[0]}, {one[2]}")
+def test_settings_that_belong_together_come_from_any_sources(file, together, first, second):
+    (name, value, other, other_value), given = together, {source: {} for source in SOURCES}
+    given[first][name] = value
+    given[second][other] = other_value
+    lines = [f"{key} = {json.dumps(text)}" for key, text in (given["file"] | BESIDE.get(name, {})).items()]
+    environment = {"VIVERO_" + key.replace(".", "_").upper(): text for key, text in given["environment"].items()}
+    loaded = load(file("\n".join(lines)), environment, given["flags"])
+    found = [str(getattr(getattr(loaded, section), item)) for section, item in (name.split("."), other.split("."))]
+    assert found == [value, other_value]
+
+
+@pytest.mark.parametrize(
+    ("section", "bucket", "prefix"), [("documents", "bucket", "s3"), ("retention", "archive", "archive")]
+)
+def test_half_of_the_credentials_of_a_bucket_is_refused_by_its_place(file, section, bucket, prefix):
+    path = file(f'[{section}]\n{bucket} = "s3://bkt"\n{prefix}_access_key = "key"')
+    why = rf"setting '{section}.{prefix}_access_key' \(.*line 3\) cannot be 'key': .*belong together"
+    with pytest.raises(ConfigError, match=why):
         load(path, {})
-    assert load(path, {"VIVERO_DOCUMENTS_S3_SECRET": "secret"}).documents.s3_secret == "secret"
+
+
+def test_a_wrong_value_is_refused_also_if_another_source_overrides_it(file):
+    with pytest.raises(ConfigError, match=r"'api.port' \(.*line 2\) cannot be 'x'"):
+        load(file('[api]\nport = "x"'), {"VIVERO_API_PORT": "8080"})
 
 
 def test_every_setting_can_be_set_in_the_environment():

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 import os
+import re
 import tomllib
 import types
 import typing
@@ -221,22 +222,19 @@ def load(file: Path | None = None, environment: Mapping[str, str] | None = None,
     Raises:
         ConfigError: a setting does not exist, or its value is invalid.
     """
-    config = Config()
+    given: dict[str, _Given] = {}
     if file is not None:
-        config = _apply(config, *_from_file(file))
+        given |= _given(*_from_file(file))
     environment = os.environ if environment is None else environment
-    config = _apply(config, _from_environment(environment), lambda _name: "the environment")
-    given = {name: value for name, value in (flags or {}).items() if value is not None}
-    if "database.data_dir" in given:
+    given |= _given(_from_environment(environment), lambda _name: "the environment")
+    flagged = {name: value for name, value in (flags or {}).items() if value is not None}
+    if "database.data_dir" in flagged:
         # This flag selects the embedded server, even if the environment names another server.
-        given.setdefault("database.url", None)
-    config = _apply(config, given, lambda _name: "the command line")
+        flagged.setdefault("database.url", None)
+    given |= _given(flagged, lambda _name: "the command line")
+    config = _config_of(given)
     if config.processes > 1 and config.metrics.port is not None:
         raise ConfigError("the admin port of several processes serves GET /metrics: metrics.port must not be set")
-    try:
-        config.documents.check_stores()  # a secret often comes from another source than its key
-    except ValueError as error:
-        raise ConfigError(f"the settings of documents: {error}") from error
     return config
 
 
@@ -318,37 +316,57 @@ def _nearest(name: str, known: Iterable[str]) -> str | None:
     return next((sections[each] for each in endings or get_close_matches(bare, sections, 1, MIN_SIMILARITY)), None)
 
 
-def _apply(config: Config, values: Values, origin: Origin) -> Config:
-    """The settings with these values. Those of a section change together, as they may depend on each other."""
-    sections: dict[str, dict[str, Any]] = {}
-    known = set(names())
+class _Given(typing.NamedTuple):
+    """A value as its source has it, the same in the setting's type, and its source, for messages."""
+
+    value: Any
+    typed: Any
+    source: str
+
+
+def _given(values: Values, origin: Origin) -> dict[str, _Given]:
+    """The settings of one source, by their full names. Each has a right type, also if another source overrides it."""
+    defaults, known = Config(), set(names())
+    given: dict[str, _Given] = {}
     for name, value in values.items():
         if name not in known:
             hint = "".join(f": did you mean '{near}'?" for near in get_close_matches(name, known, 1))
             raise ConfigError(f"there is no setting '{name}' ({origin(name)}){hint}")
         section, _, item = name.rpartition(".")
-        sections.setdefault(section, {})[item] = value
+        given[name] = _given_item(getattr(defaults, section) if section else defaults, section, item, value, origin)
+    return given
+
+
+def _given_item(target: Any, section: str, item: str, value: Any, origin: Origin) -> _Given:
+    name = f"{section}.{item}" if section else item
+    with _naming(name, value, origin(name)):
+        kind = _TABLES.get((section, item))
+        kinds = typing.get_type_hints(type(target))
+        typed = _typed(kinds[item], value) if kind is None else _tables(name, value, origin, kind)
+    return _Given(value, typed, origin(name))
+
+
+def _config_of(given: Mapping[str, _Given]) -> Config:
+    """The settings with what all sources give. Values of a section may depend on each other, whatever their sources:
+    a key is in the file, and its secret in the environment. Each section is therefore made once."""
+    sections: dict[str, dict[str, _Given]] = {}
+    for name, one in given.items():
+        section, _, item = name.rpartition(".")
+        sections.setdefault(section, {})[item] = one
+    config = Config()
     for section, items in sections.items():
-        target = getattr(config, section) if section else config
-        changed = _changed(target, section, items, origin)
+        changed = _changed(getattr(config, section) if section else config, section, items)
         config = replace(config, **{section: changed}) if section else changed
     return config
 
 
-def _changed(target: Any, section: str, items: Mapping[str, Any], origin: Origin) -> Any:
-    kinds = typing.get_type_hints(type(target))
-    typed: dict[str, Any] = {}
-    for item, value in items.items():
-        with _naming(section, item, value, origin):
-            kind = _TABLES.get((section, item))
-            typed[item] = (
-                _typed(kinds[item], value) if kind is None else _tables(f"{section}.{item}", value, origin, kind)
-            )
+def _changed(target: Any, section: str, items: Mapping[str, _Given]) -> Any:
+    typed = {item: one.typed for item, one in items.items()}
     try:
         return replace(target, **typed)
-    except (TypeError, ValueError):
-        item = next((name for name in items if _is_valid(target, typed, name)), next(iter(items)))
-        with _naming(section, item, items[item], origin):
+    except (TypeError, ValueError) as error:
+        item = _guilty(target, typed, str(error))
+        with _naming(f"{section}.{item}" if section else item, items[item].value, items[item].source):
             return replace(target, **typed)
 
 
@@ -387,8 +405,16 @@ def _table_of(name: str, items: Mapping[str, Any], origin: Origin, kind: _Kind) 
     for item in kind.required:
         if not items.get(item):
             raise ConfigError(f"the setting '{name}' ({origin(name)}) needs '{item}'")
-    changed = _changed(kind.settings(), name, items, origin) if items else kind.settings()
+    defaults = kind.settings()
+    given = {item: _given_item(defaults, name, item, value, origin) for item, value in items.items()}
+    changed = _changed(defaults, name, given)
     return replace(changed, origin=f"{name} ({origin(name)})")
+
+
+def _guilty(target: Any, typed: Mapping[str, Any], error: str) -> str:
+    """The item to name: one without which the others are valid, if possible one that the error names."""
+    guilty = [name for name in typed if _is_valid(target, typed, name)] or list(typed)
+    return next((name for name in guilty if re.search(rf"\b{name}\b", error)), guilty[0])
 
 
 def _is_valid(target: Any, typed: Mapping[str, Any], without: str) -> bool:
@@ -400,14 +426,13 @@ def _is_valid(target: Any, typed: Mapping[str, Any], without: str) -> bool:
 
 
 @contextmanager
-def _naming(section: str, item: str, value: Any, origin: Origin) -> Iterator[None]:
+def _naming(name: str, value: Any, source: str) -> Iterator[None]:
     """Errors of the block become a ConfigError that names the setting and its source."""
-    name = f"{section}.{item}" if section else item
     try:
         yield
     except (TypeError, ValueError) as error:
         shown = "this value" if name.endswith(("password", "secret")) else short(value)
-        raise ConfigError(f"the setting '{name}' ({origin(name)}) cannot be {shown}: {error}") from error
+        raise ConfigError(f"the setting '{name}' ({source}) cannot be {shown}: {error}") from error
 
 
 def short(value: Any) -> str:

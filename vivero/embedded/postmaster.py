@@ -16,7 +16,7 @@ from pathlib import Path
 from vivero.embedded.binaries import Installation
 from vivero.embedded.errors import EmbeddedPostgresError
 from vivero.embedded.layout import DATABASE, PORT, Layout
-from vivero.embedded.processes import die_with, is_postmaster, orphaned_backends
+from vivero.embedded.processes import dying_with_us, is_postmaster, orphaned_backends
 from vivero.embedded.settings import Settings
 
 _POLL_S = 0.005
@@ -68,7 +68,7 @@ def _run(command: list[str | Path], statement: str = "") -> None:
         stderr=subprocess.STDOUT,
         env=_environment(),
         cwd="/",
-        preexec_fn=partial(die_with, os.getpid(), signal.SIGKILL),
+        preexec_fn=dying_with_us(),
         check=False,
     )
     # The exit status of a single-user server does not tell whether a statement failed.
@@ -135,7 +135,7 @@ def _spawn(
             stdout=output,
             stderr=output,
             # SIGINT requests a fast shutdown, so that the server stops cleanly if this process is killed.
-            preexec_fn=partial(die_with, os.getpid(), signal.SIGINT),
+            preexec_fn=dying_with_us(signal.SIGINT),
         )
 
 

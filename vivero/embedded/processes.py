@@ -9,7 +9,8 @@ import os
 import signal
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from functools import partial
 from pathlib import Path
 
 _PROC = Path("/proc")
@@ -65,6 +66,15 @@ def orphaned_backends(data: Path) -> Iterator[int]:
 
 def _is_postgres(name: str) -> bool:
     return name.startswith("postgres: ") or Path(name).name == "postgres"
+
+
+def dying_with_us(sent: signal.Signals = signal.SIGKILL) -> Callable[[], None]:
+    """The `preexec_fn` of a child that must not outlive this process, even if it is killed (Linux).
+
+    The kernel sends `sent` when the *thread* that starts the child ends. The thread must therefore be the main one: a
+    child that Trio's `open_process` starts, in a thread that ends when it is idle, holds a pipe or socket instead.
+    """
+    return partial(die_with, os.getpid(), sent)
 
 
 def die_with(parent: int, sent: signal.Signals) -> None:

@@ -452,7 +452,7 @@ async def test_wrong_access_is_an_outage_whose_answer_names_nothing(documents, b
 )
 def test_what_cannot_be_set(wrong, why):
     with pytest.raises(ValueError, match=why):
-        DocumentSettings(**wrong).check_stores()
+        DocumentSettings(**wrong)
 
 
 def test_a_bucket_is_in_the_path_or_in_the_host():

@@ -15,6 +15,7 @@ import pytest
 import trio
 from trio.testing import wait_all_tasks_blocked
 
+from vivero.embedded.processes import dying_with_us
 from vivero.engine.compute import compute_process
 from vivero.engine.compute.compute_process import NICE, ComputeProcess
 from vivero.engine.compute.models import URGENT_BYTES, model_reader
@@ -216,7 +217,10 @@ trio.run(main)
 
 def test_a_killed_program_takes_its_compute_processes_with_it_in_the_middle_of_a_task():
     with subprocess.Popen(
-        [sys.executable, "-P", "-c", PROGRAM], stdout=subprocess.PIPE, env=os.environ | {"PYTHONPATH": _HOME}
+        [sys.executable, "-P", "-c", PROGRAM],
+        stdout=subprocess.PIPE,
+        env=os.environ | {"PYTHONPATH": _HOME},
+        preexec_fn=dying_with_us(),
     ) as program:
         pid = int(program.stdout.readlines()[-1])
     with suppress(psutil.NoSuchProcess):

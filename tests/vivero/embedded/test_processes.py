@@ -1,11 +1,14 @@
 """No process leaks and the next start works, whatever is killed. Whole processes, real signals."""
 
+import ast
 import os
 import signal
 import socket
 import subprocess
 import sys
 import threading
+from collections.abc import Iterator
+from pathlib import Path
 
 import psycopg
 import pytest
@@ -15,6 +18,7 @@ from vivero import embedded
 from vivero.embedded.processes import orphaned_backends
 
 pytestmark = pytest.mark.process
+REPOSITORY = Path(__file__).resolve().parents[3]
 
 
 def test_racing_programs_share_one_server(ask, root, start_program, server_at) -> None:
@@ -83,7 +87,7 @@ def test_a_postmaster_that_outlived_its_supervisor_is_stopped_in_good_order(
     ask, root, quick, server_at, runs, monkeypatch
 ) -> None:
     """As where the kernel does not tell a child of its parent's death."""
-    spoiler = "import sys; from vivero.embedded import postmaster as p; p.die_with = lambda parent, sent: None; "
+    spoiler = "import sys; from vivero.embedded import postmaster as p; p.dying_with_us = lambda sent=None: None; "
     run = "from vivero.embedded.supervisor import main; main(sys.argv[1:])"
     monkeypatch.setattr("vivero.embedded.client._SUPERVISOR", ["-c", spoiler + run])
     with embedded.acquire(root, quick):
@@ -336,3 +340,47 @@ def test_a_dead_socket_does_not_look_like_a_server(root) -> None:
     with socket.socket(socket.AF_UNIX) as listener:
         listener.bind(str(left))
     assert embedded.database_url(root) is None
+
+
+PARENT = """
+import subprocess
+from vivero.embedded.processes import dying_with_us
+child = subprocess.Popen(["sleep", "600"], stdout=subprocess.DEVNULL, preexec_fn=dying_with_us())
+print(child.pid, flush=True)
+child.wait()
+"""
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="other kernels do not tell a child of its parent's death")
+@pytest.mark.parametrize("sent", [signal.SIGTERM, signal.SIGKILL])
+def test_a_child_ends_with_a_parent_that_is_killed(runs, sent) -> None:
+    with subprocess.Popen(
+        [sys.executable, "-c", PARENT], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+    ) as parent:
+        assert parent.stdout is not None
+        child = int(parent.stdout.readline())
+        assert runs(child)
+        parent.send_signal(sent)
+        parent.wait(30)
+    eventually_sync(lambda: not runs(child))
+
+
+def test_no_program_of_tests_or_benchmarks_outlives_a_killed_parent() -> None:
+    """Each holds the other end of an input of its child, whose end the child notices, or asks the kernel."""
+    files = [path for folder in ("benchmarks", "tests") for path in (REPOSITORY / folder).rglob("*.py")]
+    lasting = [f"{path.relative_to(REPOSITORY)}:{line}" for path in files for line in _lasting(path.read_text())]
+    assert len(files) > 100
+    assert lasting == []
+
+
+def test_a_start_that_could_last_is_found() -> None:
+    assert list(_lasting("subprocess.Popen(command)\nsubprocess.Popen(command, stdin=subprocess.PIPE)")) == [1]
+
+
+def _lasting(text: str) -> Iterator[int]:
+    """The lines that start a child with nothing that ends it."""
+    for node in ast.walk(ast.parse(text)):
+        if isinstance(node, ast.Call) and ast.unparse(node.func) == "subprocess.Popen":
+            given = {one.arg: ast.unparse(one.value) for one in node.keywords}
+            if given.get("stdin", "subprocess.DEVNULL") == "subprocess.DEVNULL" and "preexec_fn" not in given:
+                yield node.lineno
