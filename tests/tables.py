@@ -1,7 +1,7 @@
-"""The tables of settings in docs/configuration.md, and the values in docs/limits.md. `make tables` writes both, and the
+"""The lists of settings in docs/configuration.md, and the values in docs/limits.md. `make tables` writes both, and the
 table of `rest_operations`.
 
-Settings follow from the classes of `vivero.config.sections`: a row has the name, the default and the docstring of a
+Settings follow from the classes of `vivero.config.sections`: an item has the name, the default and the docstring of a
 field. On the page of limits, people write the rows; the second column is the value of the settings and constants that
 the third one names. A value in italics is no number of the code, and stays as it is written.
 """
@@ -54,7 +54,7 @@ LINKS = {
     "log_levels": "observability.md#levels",
 }
 """Where a page says more of a setting."""
-_TABLE = re.compile(r"(<!-- settings: (\w+) -->\n\n).*?(?=\n\n|\Z)", re.DOTALL)
+_LIST = re.compile(r"(<!-- settings: (\w+) -->\n\n).*?(?=\n\n|\Z)", re.DOTALL)
 _ROW = re.compile(r"^\| (.*?) \| (.*?) \| (.*?) \|(.*)\|$", re.MULTILINE)
 _CONSTANT = re.compile(r"_?[A-Z][A-Z_]{3,}(\.[a-z_]+)?")
 UNITS = {"bytes": "bytes", "_ms": "ms", "_s": "s", "_days": "days", "_log": "bytes", "characters": "characters"}
@@ -116,11 +116,11 @@ def default(name: str) -> Any:
     return getattr(owner(name), name.rpartition(".")[2])
 
 
-def row_of_setting(name: str) -> str:
+def item_of_setting(name: str) -> str:
     """Raises KeyError if the field has no docstring."""
     meaning = meanings(type(owner(name)))[name.rpartition(".")[2]]
-    cell = f"[`{name}`]({LINKS[name]})" if name in LINKS else f"`{name}`"
-    return f"| {cell} | {shown(name, default(name))} | {meaning} |"
+    linked = f"[`{name}`]({LINKS[name]})" if name in LINKS else f"`{name}`"
+    return f"- {linked} ({shown(name, default(name)) or 'empty'}): {meaning}"
 
 
 def settings_of(section: str) -> list[str]:
@@ -131,9 +131,8 @@ def settings_of(section: str) -> list[str]:
 
 
 def settings_page(text: str) -> str:
-    """The page with its tables as the code says."""
-    head = "| setting | default | |\n|---|---|---|\n"
-    return _TABLE.sub(lambda found: found[1] + head + "\n".join(map(row_of_setting, settings_of(found[2]))), text)
+    """The page with its lists as the code says."""
+    return _LIST.sub(lambda found: found[1] + "\n".join(map(item_of_setting, settings_of(found[2]))), text)
 
 
 # ------------------------------------------------------------------------------------------------------ limits
