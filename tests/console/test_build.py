@@ -21,7 +21,8 @@ ALL_KB = 1500
 SCRIPT_LINES, STYLE_LINES, FILE_LINES, PACKAGES = 16_300, 2_100, 350, 80
 """Lines in the layout of the formatter; locales have one for each text, and do not count.
 
-Files in forms, cluster variables, the tree of element instances and the placing of elements are a twelfth of them.
+Files in forms, cluster variables, deployed files, the tree of element instances and the placing of elements are a
+twelfth of them.
 """
 
 

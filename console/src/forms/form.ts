@@ -10,6 +10,7 @@ import { chosenFiles, type Files } from './files.ts';
 
 type Component = { type?: string; components?: Component[] };
 type Inner = { _getSubmitData(): Record<string, unknown> };
+type Submit = (data: Record<string, unknown>) => void | Promise<void>;
 type Submitted = { data: Record<string, unknown>; errors: Record<string, unknown> };
 
 /** Buttons that submit are left out: the page has its own, which is always in the same place. */
@@ -32,13 +33,13 @@ const ownFields = (files: Files, tenantId: string | undefined) => {
   return { __init__: ['ownFields'], ownFields: ['factory', add] };
 };
 
-/** `owner`: of the documents that its files become. Raises an error if the schema is not one of a form. */
+/** `owner`: of the documents that its files become. `onSubmit`: null for a preview, of which no file is stored. Raises an error if the schema is not one of a form. */
 export async function createForm(
   host: HTMLElement,
   schema: string,
   data: Record<string, unknown>,
   owner: Owner,
-  onSubmit: (data: Record<string, unknown>) => void | Promise<void>,
+  onSubmit: Submit | null,
 ) {
   const files = chosenFiles(owner);
   const left = new AbortController();
@@ -53,11 +54,11 @@ export async function createForm(
   } as never);
   await form.importSchema({ type: 'default', ...parsed, components: withoutSubmit(parsed.components) } as never, data);
   form.on('submit', ((event: Submitted) => {
-    if (!Object.keys(event.errors).length) void send(event.data);
+    if (onSubmit && !Object.keys(event.errors).length) void send(event.data, onSubmit);
   }) as never);
   const toFault = () => requestAnimationFrame(() => host.querySelector<HTMLElement>('[aria-invalid=true]')?.focus());
   /** Once, whatever is pressed meanwhile. */
-  const send = async (entered: Record<string, unknown>): Promise<void> => {
+  const send = async (entered: Record<string, unknown>, onSubmit: Submit): Promise<void> => {
     if (sending) return;
     sending = true;
     try {

@@ -254,7 +254,7 @@ export type Durations = { completed: number; meanMs: number; medianMs: number; p
 export type Statistics = { elementId: string; active: number; canceled: number; incidents: number; completed: number };
 export type Flow = { elementId: string };
 export type CallHierarchy = { processInstanceKey: string; processDefinitionKey: string; processDefinitionName: string };
-export type Form = { formId: string; formKey: string; schema: string; version: number };
+export type Form = { formId: string; formKey: string; schema: string; version: number; tenantId: string };
 export type User = {
   username: string;
   displayName: Nullable<string>;

@@ -14,8 +14,9 @@ type FormProps = {
   owner: Owner;
   disabled?: boolean;
   submit?: string;
-  commandOf: (variables: Record<string, unknown>) => Command;
-  onSubmit: (variables: Record<string, unknown>) => Promise<void>;
+  /** Without it the form is a preview, and shows what it would send. */
+  commandOf?: (variables: Record<string, unknown>) => Command;
+  onSubmit?: (variables: Record<string, unknown>) => Promise<void>;
   children?: ComponentChildren;
 };
 /** `before`: the requests that store files. */
@@ -43,7 +44,8 @@ export function FormView({ schema, data, owner, disabled = false, submit, comman
     import('../forms/form.ts')
       .then(async ({ createForm }) => {
         if (gone) return;
-        made = await createForm(host.current!, schema, data, owner, (variables) => latest.current(variables));
+        const submitted = latest.current && (async (variables: Record<string, unknown>) => latest.current?.(variables));
+        made = await createForm(host.current!, schema, data, owner, submitted ?? null);
         if (gone) return made.destroy();
         const take = () => {
           entered.value = made!.now();
@@ -76,7 +78,15 @@ export function FormView({ schema, data, owner, disabled = false, submit, comman
           {t('form.failed')} {failed.value}
         </p>
       )}
-      {form.value && !disabled && (
+      {form.value && !commandOf && (
+        <>
+          <h2>{t('resource.entered')}</h2>
+          <pre class="json" tabIndex={0}>
+            {JSON.stringify(entered.value.data, null, 2)}
+          </pre>
+        </>
+      )}
+      {form.value && !disabled && commandOf && (
         <>
           {children}
           <CopyCommands commands={[...entered.value.before, commandOf(entered.value.data)]} />

@@ -18,6 +18,7 @@ export const NAVIGATION: readonly [string, Key][] = [
 export const MINOR: readonly [string, Key][] = [
   ['/deploy', 'nav.deploy'],
   ['/feel', 'nav.feel'],
+  ['/resources', 'nav.resources'],
   ['/cluster-variables', 'clusterVariables'],
   ['/access', 'nav.access'],
   ['/about', 'nav.about'],

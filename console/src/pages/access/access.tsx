@@ -9,7 +9,7 @@ import { kindOf } from './kinds.ts';
 import { Overview } from './overview.tsx';
 import { Tokens } from './tokens.tsx';
 
-export type AccessProps = { of?: string; id?: string };
+type AccessProps = { of?: string; id?: string };
 
 export function Access({ of, id }: AccessProps) {
   if (!of) return <Overview />;
