@@ -39,6 +39,19 @@ def test_an_incident_is_mended_and_goes_on_live(console, api, stuck):
     expect(console.page.locator("h1 .state")).to_contain_text("Completed")
 
 
+def test_a_traceback_keeps_its_lines(console, api):
+    """The first line stands out. The whole can be copied."""
+    key = api.start("order", "ORD-LINES", items=[{"sku": "rose", "price": 12, "quantity": 2}])
+    text = 'ValueError: no such card\nTraceback (most recent call last):\n  File "pay.py", line 3'
+    api.fail("check-stock", text, key)
+    console.open(f"/instances/{key}")
+    message = console.page.locator(".incident .message").first
+    expect(message.locator("b")).to_have_text("ValueError: no such card")
+    assert message.locator("pre").inner_text() == text.split("\n", 1)[1]
+    expect(message.get_by_role("button", name=re.compile("Copy"))).to_be_visible()
+    assert console.violations() == []
+
+
 def test_the_past_of_an_instance(console, stuck):
     key = stuck("ORD-2")
     console.open(f"/instances/{key}")

@@ -20,6 +20,7 @@ import type {
   UserTask,
   Variable,
 } from '../lib/shapes.ts';
+import { ErrorText } from '../parts/error_text.tsx';
 import { Opening } from '../parts/opening.tsx';
 import { Rest } from '../parts/rest.tsx';
 import { State } from '../parts/state.tsx';
@@ -77,7 +78,7 @@ function IncidentCard({ now, incident, past }: { now: Now; incident: Incident; p
           <Time at={incident.creationTime} />
         </span>
       </p>
-      <p class="message">{incident.errorMessage}</p>
+      <ErrorText of={incident.errorMessage} />
       {elsewhere && (
         <p>
           <a href={href(`/instances/${incident.processInstanceKey}`, { element: incident.elementId })}>
@@ -254,7 +255,7 @@ export function Inspector({
                 <p>
                   <b>{kindOf(i.type)}</b> {name(i.elementId)}
                 </p>
-                <p class="message">{i.message}</p>
+                <ErrorText of={i.message} />
               </div>
             ))
         : incidents.map((incident) => (

@@ -1,6 +1,7 @@
 // A job in words: what it waits for, and what its worker decided.
 import { t } from '../lib/i18n.ts';
 import type { Job } from '../lib/shapes.ts';
+import { ErrorText } from '../parts/error_text.tsx';
 import { State } from '../parts/state.tsx';
 import { KeyText } from '../parts/time.tsx';
 
@@ -50,7 +51,9 @@ export function JobCard({ job, held }: { job: Job; held: boolean }) {
       {job.errorMessage && (
         <>
           <dt>{t('job.error')}</dt>
-          <dd>{job.errorMessage}</dd>
+          <dd>
+            <ErrorText of={job.errorMessage} />
+          </dd>
         </>
       )}
       <dt>{t('key')}</dt>

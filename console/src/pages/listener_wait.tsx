@@ -5,6 +5,7 @@ import { useResource } from '../lib/resource.ts';
 import { href } from '../lib/router.ts';
 import type { Job, UserTask } from '../lib/shapes.ts';
 import { ago } from '../lib/time.ts';
+import { ErrorText } from '../parts/error_text.tsx';
 
 /** The states of a task while its listeners decide. */
 export const DECIDING = ['CREATING', 'ASSIGNING', 'UPDATING', 'COMPLETING', 'CANCELING'];
@@ -34,7 +35,7 @@ export function ListenerWait({ task }: { task: UserTask }) {
   return (
     <div class={job.retries ? 'wait' : 'incident'} role="note">
       <p>{t('listener.waits', { type: job.type, event: task.state.toLowerCase(), since })}</p>
-      {job.errorMessage && <p class="message">{job.errorMessage}</p>}
+      {job.errorMessage && <ErrorText of={job.errorMessage} />}
       <p>
         {job.retries ? (
           t('listener.retries', { n: job.retries })
