@@ -37,6 +37,9 @@ POLLS_PER_S = 100.0
 """The most looks without a wake-up per second, for all types together. With 1,000 types, each has one in 10 s."""
 LOST_S = 30.0
 """After the first look that takes back a lost lease, looks repeat that for this time: the statement may be running."""
+DELIVERY_S = 1.0
+"""The longest wait of a poll that ends, also because its client leaves, for the batch that commits its leases. The next
+look takes back later ones, and a worker whose poll has ended asks again."""
 NEVER = float("inf")
 MAX_LOST = 10_000
 """The most tokens of lost leases. Beyond it, the tokens of the types that have waited longest are forgotten."""
@@ -48,11 +51,12 @@ class PollLeases:
     They reach the poll once, through a memory channel, when the batch has ended.
     """
 
-    __slots__ = ("_bytes_left", "_polls", "_send", "_shown", "_until_ms", "leases", "poller", "token")
+    __slots__ = ("_bytes_left", "_polls", "_send", "_shown", "_spelled", "_until_ms", "leases", "poller", "token")
 
     def __init__(self, polls: LongPolls, poller: Poller, now_ms: int) -> None:
         """`now_ms`: the engine's time."""
         self.token = uuid4()
+        self._spelled = str(self.token)
         self.poller = poller
         self.leases: list[NewLease] = []
         self._shown: list[Lease] = []
@@ -67,7 +71,7 @@ class PollLeases:
 
     def add(self, job: Job) -> bool:
         """Lease a job, unless it cannot be shown from memory or is large. False: the poll takes no more."""
-        ask, token = self.poller.ask, str(self.token)
+        ask, token = self.poller.ask, self._spelled
         if len(self.leases) >= activation.at_once(ask):
             return False
         shown = new_jobs.shown(job, ask.worker, self._until_ms, token if ask.with_token else None, ask.names)
@@ -214,8 +218,9 @@ class Poller:
         """The wait has ended. True if it was for this poller."""
         self._sleep = None
         if not self._receive() and self.delivery is not None:
-            self._leases = await self.delivery.receive()  # the batch ends soon
-            self.delivery = None
+            with trio.move_on_after(DELIVERY_S):  # most batches end soon, but a commit may take seconds
+                self._leases = await self.delivery.receive()
+                self.delivery = None
         return self.woken or self._nudged
 
     @property

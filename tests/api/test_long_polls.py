@@ -14,7 +14,7 @@ import trio.testing
 from tests.core.engine import Engine
 from tests.core.models import end, process, task
 from tests.core.models import start as start_event
-from vivero.api.activation.long_polls import LOST_S, MAX_LOST, LongPolls, wait_for_any
+from vivero.api.activation.long_polls import DELIVERY_S, LOST_S, MAX_LOST, LongPolls, wait_for_any
 from vivero.engine.consumer.new_job_leases import NewLease
 from vivero.engine.outcomes.admission import Overloaded
 from vivero.node.http_server import identities_changed
@@ -424,6 +424,27 @@ async def test_whoever_has_a_lease_waits_for_the_batch(long_polls, start, nurser
     given.committed()
     assert await settle(poll) == [True]
     assert len(poll.poller.take()) == 1
+    nursery.cancel_scope.cancel()
+
+
+@pytest.mark.parametrize("end", ["its time is over", "its client leaves"])
+async def test_a_poll_does_not_wait_for_ever_for_a_batch_and_its_leases_are_taken_back(
+    long_polls, start, nursery, autojump_clock, end
+):
+    poll = await start(long_polls, until=1.0)
+    await settle()
+    began = trio.current_time()
+    (given,) = long_polls.lease_new(created(), NOW_MS)
+    if end == "its client leaves":
+        poll.poller.leave()
+    await poll.ended.wait()
+    waits_s = 1.0 if end == "its time is over" else 0.0
+    assert poll.ended_at - began == pytest.approx(waits_s + DELIVERY_S)
+    assert poll.poller.take() == []
+    poll.leave.set()
+    await settle()
+    assert not given.committed()
+    assert long_polls.lost_leases(("t", "x")) == [given.token]
     nursery.cancel_scope.cancel()
 
 
