@@ -26,6 +26,7 @@ from vivero.api.access.scopes import restrict
 from vivero.api.admission.redirects import without_mark
 from vivero.api.callers.caller import ANYBODY, Caller
 from vivero.api.callers.permissions import Allowed
+from vivero.api.commands import dry_runs
 from vivero.api.commands.inner_requests import TOOL, Answer, InnerRequests
 from vivero.api.http import request_ids
 from vivero.api.http.decoding import check_json_type
@@ -186,6 +187,8 @@ async def _respond(
     encoding = request.header(b"content-encoding")
     if encoding is not None and encoding.lower() not in ("", "identity"):
         raise _not_encoded(encoding)
+    if request.query_string and route.audited is not None and not route.has_dry_run:
+        dry_runs.refuse(request)
     if request.body and route.takes_json:
         check_json_type(request)
         request.body = request.body.removeprefix(BOM_UTF8)

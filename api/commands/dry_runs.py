@@ -11,7 +11,7 @@ from vivero.api.access import tenants
 from vivero.api.access.needs import READ_INSTANCE, authorise, denied
 from vivero.api.access.scopes import require_by_key
 from vivero.api.commands import preconditions, submission
-from vivero.api.http.problems import REJECTIONS, Problem, not_computed, rejected
+from vivero.api.http.problems import REJECTIONS, Problem, invalid_argument, not_computed, rejected
 from vivero.api.http.request import Request
 from vivero.api.http.response import Response, encode, json_response
 from vivero.api.reading import read_of
@@ -42,6 +42,12 @@ async def submit_or_try(request: Request, services: Services, command: Command, 
 def is_asked(request: Request) -> bool:
     """Whether the request is one for a dry run. Raises Problem 400."""
     return request.flag("dryRun", False)
+
+
+def refuse(request: Request) -> None:
+    """Raises Problem 400 if a request for a dry run is one to a route that has none, which would change something."""
+    if is_asked(request):
+        raise invalid_argument("This operation has no dry run. Nothing has happened")
 
 
 async def show(request: Request, services: Services, command: Command, key: int) -> Response:

@@ -21,18 +21,20 @@ from vivero.storage.work.batch_operations import (
     CANCEL_PROCESS_INSTANCE,
     MIGRATE_PROCESS_INSTANCE,
     MODIFY_PROCESS_INSTANCE,
+    RESOLVE_INCIDENT,
     RESUME_PROCESS_INSTANCE,
     SUSPEND_PROCESS_INSTANCE,
+    UPDATE_JOB,
     Operation,
 )
 
 FORESEEN = frozenset(
     (
         *(CANCEL_PROCESS_INSTANCE, MIGRATE_PROCESS_INSTANCE, MODIFY_PROCESS_INSTANCE),
-        *(RESUME_PROCESS_INSTANCE, SUSPEND_PROCESS_INSTANCE),
+        *(RESUME_PROCESS_INSTANCE, SUSPEND_PROCESS_INSTANCE, RESOLVE_INCIDENT, UPDATE_JOB),
     )
 )
-"""Types of batches whose items are commands about one process instance."""
+"""Types of batches whose items are commands about a process instance, or about a part of one."""
 EVER = datetime(9999, 1, 1, tzinfo=UTC)
 """Everything that is there began earlier."""
 

@@ -242,6 +242,7 @@ _REST = (
         CANCEL_INSTANCE,
         audited.CANCEL_INSTANCE,
         is_limited=False,
+        has_dry_run=True,
     ),
     of_key(
         "POST",
@@ -249,6 +250,7 @@ _REST = (
         modifications.modify,
         MODIFY_INSTANCE,
         audited.MODIFY_INSTANCE,
+        has_dry_run=True,
     ),
     of_key(
         "POST",
@@ -256,6 +258,7 @@ _REST = (
         migrations.migrate,
         UPDATE_INSTANCE,
         audited.MIGRATE_INSTANCE,
+        has_dry_run=True,
     ),
     of_key(
         "POST",
@@ -263,6 +266,7 @@ _REST = (
         suspensions.suspend,
         SUSPEND_INSTANCE,
         audited.SUSPEND_INSTANCE,
+        has_dry_run=True,
     ),
     of_key(
         "POST",
@@ -270,6 +274,7 @@ _REST = (
         suspensions.resume,
         SUSPEND_INSTANCE,
         audited.RESUME_INSTANCE,
+        has_dry_run=True,
     ),
     of_key(
         "POST",
@@ -277,6 +282,7 @@ _REST = (
         business_ids.assign,
         UPDATE_INSTANCE,
         audited.ASSIGN_BUSINESS_ID,
+        has_dry_run=True,
     ),
     of_key("GET", "/v2/process-instances/{processInstanceKey}/undo", undos.get, READ_INSTANCE),
     of_key(
@@ -286,6 +292,7 @@ _REST = (
         MODIFY_INSTANCE,
         audited.MODIFY_INSTANCE,
         needs_for_parts=(UPDATE_INSTANCE, SUSPEND_INSTANCE),
+        has_dry_run=True,
     ),
     of_key(
         "POST",

@@ -44,7 +44,15 @@ def _creations() -> Iterator[Route]:
     """Each needs the permission for its type, or that for all types. The handlers check the rights on processes."""
     for path, type, handler in CREATIONS:
         need = Permission("BATCH", f"CREATE_BATCH_OPERATION_{type}")
-        yield Route("POST", f"/v2/{path}", handler, need, needs_for_parts=(CREATE_BATCH,), audited=audited.CREATE_BATCH)
+        yield Route(
+            "POST",
+            f"/v2/{path}",
+            handler,
+            need,
+            needs_for_parts=(CREATE_BATCH,),
+            audited=audited.CREATE_BATCH,
+            has_dry_run=True,
+        )
 
 
 def _changes() -> Iterator[Route]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from vivero.api.commands import submission
+from vivero.api.commands.dry_runs import submit_or_try
 from vivero.api.http.decoding import Body, Violations, decode, decoder
 from vivero.api.http.request import Request
 from vivero.api.http.response import Response
@@ -25,7 +25,7 @@ async def assign(request: Request, services: Services) -> Response:
     found = Violations()
     check(found, body.business_id or "")
     found.check()
-    return await submission.command(request, services, AssignBusinessId(key, body.business_id or ""), key)
+    return await submit_or_try(request, services, AssignBusinessId(key, body.business_id or ""), key)
 
 
 def check(found: Violations, business_id: str | None) -> None:

@@ -13,6 +13,7 @@ from vivero.api.access.needs import CREATE_INSTANCE
 from vivero.api.access.scopes import require, require_process
 from vivero.api.admission.waits import Wait
 from vivero.api.commands import submission
+from vivero.api.commands.dry_runs import submit_or_try
 from vivero.api.commands.submission import Submitted
 from vivero.api.computing.large_bodies import body_of, variables_of
 from vivero.api.http.decoding import (
@@ -332,7 +333,7 @@ async def cancel(request: Request, services: Services) -> Response:
     key = request.key("processInstanceKey")
     body = decode_optional(request, _reference_decoder, services.settings)
     check_reference(body.operation_reference)
-    return await submission.command(request, services, CancelInstance(key), key)
+    return await submit_or_try(request, services, CancelInstance(key), key)
 
 
 async def delete(request: Request, services: Services) -> Response:

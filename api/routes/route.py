@@ -56,6 +56,8 @@ class Route:
     """Permissions that are enough for some requests. The handler checks which (`require_by_key`)."""
     audited: Audited | None = None
     """How the audit log shows what the route changes; None for a route that only reads, and for job activation."""
+    has_dry_run: bool = False
+    """Whether a request with `dryRun` changes nothing. All other routes that change something refuse it."""
     of_no_tenant: bool = False
     """Whether it is for callers with all tenants only, because it shows or changes what concerns every tenant."""
 
@@ -70,6 +72,7 @@ def of_key(
     is_limited: bool = True,
     needs_for_parts: tuple[Permission, ...] = (),
     max_body_bytes: Callable[[ApiSettings], int] = plain_limit,
+    has_dry_run: bool = False,
 ) -> Route:
     """A route of the one resource whose key is in the path. The caller needs the permission for this resource only."""
     return Route(
@@ -82,4 +85,5 @@ def of_key(
         scope=Scope.KEY,
         needs_for_parts=needs_for_parts,
         audited=audited,
+        has_dry_run=has_dry_run,
     )

@@ -22,11 +22,11 @@ from vivero.storage.search import candidates
 from vivero.storage.work.batch_operations import Candidate, Operation
 
 MOST_INSTANCES = 1_000
-"""Process instances that one forecast tries."""
+"""Process instances, incidents or jobs that one forecast tries."""
 MOST_SECONDS = 10.0
 """No portion begins later than this after the first one."""
 PORTION = 20
-"""Process instances that are tried together. Others have their turn in between."""
+"""Items that are tried together. Others have their turn in between."""
 MOST_REASONS = 50
 """Different reasons of a kind in a forecast. The most frequent ones come first."""
 EXAMPLES = 5
@@ -110,7 +110,9 @@ def _portion(
 
 
 def _attempt(operation: Operation, candidate: Candidate, plan: Plan | None) -> Attempt:
-    return Attempt(command_of(operation.type, candidate.key, plan), candidate.key, candidate.tenant)
+    instance = candidate.process_instance_key
+    assert instance is not None, "only evaluations of decisions have none, and they have no forecast"
+    return Attempt(command_of(operation.type, candidate.key, plan), instance, candidate.tenant)
 
 
 class _Tally:

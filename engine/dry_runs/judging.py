@@ -8,7 +8,7 @@ from typing import NamedTuple
 from vivero.core.needs import Need
 from vivero.core.records.base import Command
 from vivero.engine.dry_runs.copies import Copy, Verdict
-from vivero.engine.dry_runs.needs import ATTEMPTS, TOO_DEEP, declared, missing
+from vivero.engine.dry_runs.needs import ATTEMPTS, TOO_DEEP, declared, leased, missing
 from vivero.storage.state.snapshots import TooLarge
 
 MOST_BYTES = 2_000_000
@@ -53,7 +53,8 @@ class Judging:
         if len(self._needs) > MOST_KEPT:
             self._needs.clear()
         self._needs |= dict.fromkeys(need for one in attempts for need in declared(one.command, one.tenant))
-        verdicts: dict[int, Verdict] = {}
+        reasons = {number: leased(one.command, one.tenant) for number, one in enumerate(attempts)}
+        verdicts = {number: Verdict(untried=reason) for number, reason in reasons.items() if reason is not None}
         files: Files = {}
         for _ in range(ATTEMPTS):
             left = {number: one for number, one in enumerate(attempts) if number not in verdicts}

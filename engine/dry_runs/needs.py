@@ -29,6 +29,14 @@ def declared(command: Command, tenant: str) -> Iterator[Need]:
     yield from (need for need in COMMANDS[type(command)].needs(command, tenant) if need.kind in OF_CATALOGUE)
 
 
+def leased(command: Command, tenant: str) -> str | None:
+    """The reason why nobody knows what the command does, if it depends on a lease; None: it does not."""
+    for need in COMMANDS[type(command)].needs(command, tenant):
+        if need.kind is NeedKind.LEASE:
+            return f"it depends on whether a worker has job '{need.key}', which a dry run does not see"
+    return None
+
+
 def missing(need: Need, known: Iterable[Need]) -> str | None:
     """The reason why another copy would lack this, too; None: it may have it. `known`: what the copy was to have."""
     if need not in known and need.kind in OF_CATALOGUE | OF_FILES:

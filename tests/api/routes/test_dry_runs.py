@@ -1,5 +1,7 @@
 """Dry runs over HTTP: nothing is appended, and the answer says what would happen."""
 
+from collections import defaultdict
+
 import pytest
 
 from tests.api.changed_services import changed
@@ -10,6 +12,7 @@ from tests.engine.dry_runs.here import Here
 from vivero.api import app as api_app
 from vivero.api.callers.caller import Caller
 from vivero.api.callers.permissions import rights
+from vivero.api.routes import ROUTES as ALL_ROUTES
 from vivero.core.records.codec import encode_events
 from vivero.core.records.instances import ElementActivated, ElementActivating
 from vivero.core.records.jobs import JobCreated
@@ -28,6 +31,8 @@ ROUTES = {
     },
     "suspension": {"reason": "price list"},
     "resumption": {},
+    "business-id-assignment": {"businessId": "order-7"},
+    "cancellation": {},
 }
 
 
@@ -58,13 +63,13 @@ def asked(stored, tree):
     return make
 
 
-@pytest.mark.parametrize("operation", ["modification", "migration", "suspension"])
+@pytest.mark.parametrize("operation", [one for one in ROUTES if one != "resumption"])
 async def test_the_answer_has_the_version_of_the_snapshot(asked, engine, operation):
     answer = await asked()("POST", path(operation), ROUTES[operation])
     assert answer.status == 200, answer.body
     assert (answer.headers[b"etag"], answer.json["version"]) == (b'"7"', 7)
     assert (answer.json["problems"], answer.json["refusal"]) == ([], None)
-    assert answer.json["lines"][0].startswith("Instance")
+    assert answer.json["lineCount"] == len(answer.json["lines"]) > 0
     assert engine.appended == []
 
 
@@ -168,6 +173,21 @@ async def test_a_tree_with_a_process_that_the_caller_may_not_read(asked, rows):
     assert (await asked()("POST", path("suspension"))).status == 200
 
 
+CHANGES = [
+    one.path.format_map(defaultdict(lambda: str(KEY)))
+    for one in ALL_ROUTES
+    if one.method == "POST" and one.audited is not None and not one.has_dry_run
+]
+
+
+@pytest.mark.parametrize("changing", CHANGES)
+async def test_a_change_without_a_dry_run_refuses_to_be_one(asked, engine, changing):
+    """Otherwise it would happen."""
+    answer = await asked()("POST", f"{changing}?dryRun=true", {})
+    assert (answer.status, answer.problem["detail"]) == (400, "This operation has no dry run. Nothing has happened.")
+    assert engine.appended == []
+
+
 # ---- forecasts of batches
 
 BATCHES: dict[str, dict[str, object]] = {
@@ -214,9 +234,16 @@ async def test_a_forecast_that_cannot_be_made(asked):
     client = asked()
     for body, status in (({}, 400), ({"filter": {"nothing": 1}}, 400), ({"filter": {"state": "GONE"}}, 400)):
         assert (await client("POST", "/v2/process-instances/suspension?dryRun=true", body)).status == status
-    for path in ("process-instances/deletion", "incidents/resolution", "decision-instances/deletion"):
+    for path in ("process-instances/deletion", "decision-instances/deletion"):
         answer = await client("POST", f"/v2/{path}?dryRun=true", {"filter": {"tenantId": "<default>"}})
         assert answer.problem["detail"].startswith("There is no dry run of batch operations of the type "), path
+
+
+async def test_the_forecast_of_an_update_of_jobs(asked, rows):
+    body = {"filter": {"type": "work"}, "changeset": {"retries": 2}}
+    answer = await asked()("POST", "/v2/jobs/batch-update?dryRun=true", body)
+    assert (answer.status, answer.json["total"], answer.json["wouldSucceed"]) == (200, 1, 1), answer.body
+    assert rows.execute("SELECT count(*) FROM batch_operations").fetchone() == (0,)
 
 
 async def test_a_forecast_while_others_are_computed(stored, tree):

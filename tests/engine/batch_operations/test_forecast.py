@@ -14,7 +14,7 @@ from vivero.core.records.instances import CancelInstance
 from vivero.core.records.suspensions import SuspendInstance
 from vivero.engine.batch_operations import forecast as forecasts
 from vivero.engine.batch_operations.forecast import Bound, StoppedAt, forecast
-from vivero.engine.batch_operations.items import MigrationPlan, ModificationPlan
+from vivero.engine.batch_operations.items import JobUpdatePlan, MigrationPlan, ModificationPlan
 from vivero.engine.batch_operations.settings import BatchOperationSettings
 from vivero.engine.dry_runs import judging
 from vivero.engine.dry_runs.dry_runs import DryRuns
@@ -24,8 +24,10 @@ from vivero.storage.work.batch_operations import (
     CANCEL_PROCESS_INSTANCE,
     MIGRATE_PROCESS_INSTANCE,
     MODIFY_PROCESS_INSTANCE,
+    RESOLVE_INCIDENT,
     RESUME_PROCESS_INSTANCE,
     SUSPEND_PROCESS_INSTANCE,
+    UPDATE_JOB,
     CallerBounds,
     Operation,
 )
@@ -42,20 +44,20 @@ async def engine(migrated):
         yield engine
 
 
-async def foresee(engine, type, plan=None, bounds=None, compute=None):
+async def foresee(engine, type, plan=None, bounds=None, compute=None, resource="process-instances"):
     async def read(query):
         return await query(engine.connection, None)
 
     judge = DryRuns().judging(read, compute or Here(), 5).verdicts
     ever = datetime(9999, 1, 1, tzinfo=UTC)
-    operation = Operation(0, type, "CREATED", "process-instances", 0, ANN, bounds or CallerBounds(), ever)
+    operation = Operation(0, type, "CREATED", resource, 0, ANN, bounds or CallerBounds(), ever)
     return await forecast(operation, FILTER, plan, read, judge)
 
 
-async def done(engine, type, plan=None):
+async def done(engine, type, plan=None, resource="process-instances"):
     """State of the item → the keys of the instances, after the batch."""
     given = None if plan is None else msgspec.json.encode(plan).decode()
-    batch = await engine.begin(type, plan=given)
+    batch = await engine.begin(type, plan=given, resource=resource)
     await engine.work(engine.batches(BatchOperationSettings(portion=3, in_flight=3, scan_rows=4)))
     states = Counter(state for state, _ in (await engine.items(batch)).values())
     return states["COMPLETED"], states["SKIPPED"], states["FAILED"]
@@ -105,6 +107,34 @@ async def test_a_batch_does_what_was_foreseen_and_the_forecast_writes_nothing(en
     assert (counts(found), found.total, found.not_tried) == (expected, sum(expected), [])
     assert found.stopped_at is None
     assert await done(engine, type, plan) == expected
+
+
+@pytest.mark.parametrize(
+    ("type", "resource", "plan"),
+    [
+        (RESOLVE_INCIDENT, "process-instances", None),
+        (RESOLVE_INCIDENT, "incidents", None),
+        (UPDATE_JOB, "jobs", JobUpdatePlan(retries=2, priority=7)),
+    ],
+)
+async def test_parts_of_instances_are_foreseen(engine, type, resource, plan):
+    """Those of a suspended instance stay as they are."""
+    keys = await engine.instances(3)
+    await engine.fail_jobs(keys)
+    await engine.run(SuspendInstance(keys[2]))
+    found = await foresee(engine, type, plan, resource=resource)
+    assert (counts(found), found.total, found.not_tried) == ((2, 0, 1), 3, [])
+    ((reason, _, examples),) = map(msgspec.structs.astuple, found.fail)
+    assert reason.endswith("is suspended: resume it first")
+    assert examples != [str(keys[2])], "the key is that of the incident or the job"
+    assert await done(engine, type, plan, resource) == (2, 0, 1)
+
+
+async def test_an_end_of_leases_is_not_foreseen(engine):
+    await engine.instances(2)
+    found = await foresee(engine, UPDATE_JOB, JobUpdatePlan(timeout_ms=1000), resource="jobs")
+    ((reason, count, _),) = map(msgspec.structs.astuple, found.not_tried)
+    assert (reason, count) == ("it depends on whether a worker has job '…', which a dry run does not see", 2)
 
 
 async def test_equal_reasons_are_one_with_examples(engine):
