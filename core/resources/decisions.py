@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 
+import regex
+
 from vivero.core.bpmn.model import DecisionFile, DecisionSummary, Problem
 from vivero.core.bpmn.parser import PROCESS_ID, Parsed
 from vivero.core.bpmn.reading.report import quote
@@ -29,8 +31,11 @@ def read_decision_files(files: Mapping[str, bytes], limits: XmlLimits) -> dict[s
         problems = tuple(problem for problem in checked.problems if problem.resource == name)
         warnings = tuple(warning for warning in checked.warnings if warning.resource == name)
         file = None if checked.linked is None else checked.linked.files[name]
+        if file is not None and not file.id:
+            text = f"definitions has no id: the file is known as {quote(_id_of(file, own))}, by its name"
+            warnings += (Problem(name, None, None, text),)
         objections = () if file is None else tuple(_objections(file, own))
-        whole = None if checked.linked is None or checked.problems else _summary(name, checked.linked)
+        whole = None if checked.linked is None or checked.problems else _summary(name, checked.linked, own)
         found[name] = Parsed(name, (), problems, (), objections, warnings, decisions=whole)
     return found
 
@@ -42,9 +47,7 @@ def limits_of_decisions(limits: XmlLimits) -> XmlLimits:
 
 def _objections(file: Definitions, limits: XmlLimits) -> Iterator[Problem]:
     """Problems of a deployment: ids that requests could not name."""
-    if not file.id:
-        yield Problem(file.resource, None, None, "the file has no id: 'definitions' needs one, by which it is known")
-    elif not _is_name(file.id, limits):
+    if not _is_name(_id_of(file, limits), limits):
         yield Problem(file.resource, None, None, f"{quote(file.id)} is not an id: {_RULE.format(limits.id_length)}")
     for decision in file.decisions:
         if not _is_name(decision.id, limits):
@@ -52,6 +55,7 @@ def _objections(file: Definitions, limits: XmlLimits) -> Iterator[Problem]:
             yield Problem(file.resource, decision.id[: limits.id_length], decision.line, text)
 
 
+_NOT_IN_IDS = regex.compile(r"[^\p{L}\p{N}_\-.]")
 _RULE = "letters, digits, '_', '-' and '.' are allowed, the first is a letter or '_', and there are at most {}"
 
 
@@ -59,7 +63,16 @@ def _is_name(id: str, limits: XmlLimits) -> bool:
     return PROCESS_ID.fullmatch(id) is not None and len(id) <= limits.id_length
 
 
-def _summary(name: str, linked: Linked) -> DecisionFile:
+def _id_of(file: Definitions, limits: XmlLimits) -> str:
+    """The id of the file. DMN allows files without one (DMN 1.5 §6.3.2); the name of such a file takes its place."""
+    if file.id:
+        return file.id
+    name = _NOT_IN_IDS.sub("_", file.resource.removesuffix(".dmn"))
+    return (name if PROCESS_ID.fullmatch(name) else f"_{name}")[: limits.id_length]
+
+
+def _summary(name: str, linked: Linked, limits: XmlLimits) -> DecisionFile:
     file = linked.files[name]
+    id = _id_of(file, limits)
     decisions = tuple(DecisionSummary(each.id, each.name or each.id, each.version_tag) for each in file.decisions)
-    return DecisionFile(file.id, file.name or file.id, decisions, linked.all_imported(name))
+    return DecisionFile(id, file.name or id, decisions, linked.all_imported(name))

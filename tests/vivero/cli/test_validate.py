@@ -181,9 +181,9 @@ def decision(tmp_path):
 
 def test_decisions_are_read_with_all_problems(decision):
     assert validate(decision("good.dmn")).stdout == "good.dmn: decision rate\n"
-    bad = validate(decision("bad.dmn", id="", decision="a b", text="1 +"))
+    bad = validate(decision("bad.dmn", id="a c", decision="a b", text="1 +"))
     assert bad.exit_code == 1
-    for text in ("FEEL expression: failed to parse '1 +'", "the file has no id", "'a b' is not the id of a decision"):
+    for text in ("FEEL expression: failed to parse '1 +'", "'a c' is not an id", "'a b' is not the id of a decision"):
         assert text in bad.stderr
 
 
