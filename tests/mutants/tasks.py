@@ -489,9 +489,15 @@ TASKS: tuple[Mutant, ...] = (
         "tests/api/test_long_polls.py::test_whoever_has_a_lease_waits_for_the_batch",
         "api/activation/long_polls.py",
         (
-            "        if not self._receive() and self.delivery is not None:\n            self._leases =",
-            "        if False:\n            self._leases =",
+            "        if not self._receive() and self.delivery is not None:\n            with trio",
+            "        if False:\n            with trio",
         ),
+    ),
+    mutant(
+        "board: a poll waits for its batch for ever",
+        "tests/api/test_long_polls.py::test_a_poll_does_not_wait_for_ever_for_a_batch_and_its_leases_are_taken_back",
+        "api/activation/long_polls.py",
+        ("trio.move_on_after(DELIVERY_S)", "trio.CancelScope()"),
     ),
     mutant(
         "board: what is brought to somebody who has left stays leased",
