@@ -5,7 +5,6 @@ import { askForInstance } from './lib/instance.ts';
 import { href, match, path } from './lib/router.ts';
 import { askForProcess } from './lib/versions.ts';
 import { Home } from './pages/home.tsx';
-import { Instances } from './pages/instances.tsx';
 import { Processes } from './pages/processes.tsx';
 import { Head } from './parts/head.tsx';
 import { Lazy } from './parts/lazy.tsx';
@@ -15,6 +14,7 @@ import { Shell } from './parts/shell.tsx';
 const access = async () => (await import('./pages/access/access.tsx')).Access;
 const deploy = async () => (await import('./pages/deploy.tsx')).Deploy;
 const incidents = async () => (await import('./pages/incidents.tsx')).Incidents;
+const instances = async () => (await import('./pages/instances.tsx')).Instances;
 const instance = async () => (await import('./pages/instance.tsx')).Instance;
 const process = async () => (await import('./pages/process.tsx')).Process;
 const clusterVariables = async () => (await import('./pages/cluster_variables.tsx')).ClusterVariables;
@@ -54,7 +54,7 @@ const ROUTES: readonly [pattern: string, page: (values: Record<string, string>) 
       <Lazy key={`process ${id}`} load={process} title={id!} props={{ id: id! }} ahead={() => askForProcess(id!)} />
     ),
   ],
-  ['/instances', () => <Instances />],
+  ['/instances', lazy(instances, 'nav.instances', true)],
   [
     '/instances/:id',
     ({ id }) => (

@@ -45,10 +45,10 @@ def offers(where: Locator, method: str, path: str, cli: str | None, label: str =
     summary.click()
 
 
-def told(console: Console, label: str) -> None:
+def told(console: Console, label: str, outcome: str = r"Done (at position \S+ )?in \d+(\.\d)? m?s") -> None:
     """The newest notice tells that it is done, where and how fast, and offers its commands. It goes."""
     notice = console.page.locator(".notice", has=console.page.get_by_text(label, exact=True)).last
-    expect(notice).to_contain_text(re.compile(r"Done (at position \S+ )?in \d+(\.\d)? m?s"))
+    expect(notice).to_contain_text(re.compile(outcome))
     notice.locator("summary").click()
     expect(notice.get_by_label("curl", exact=True)).to_contain_text("curl -X")
     notice.get_by_role("button", name="Close").click()
@@ -216,14 +216,14 @@ def test_actions_on_everything_that_matches(console, api, stuck):
     dialog = dialog_of(console, "Retry all 2 …")
     offers(dialog, "POST", "process-instances/incident-resolution", None)
     dialog.get_by_role("button", name="Retry all 2").click()
-    told(console, "Retry all 2")
+    told(console, "Retry all 2", "The batch has begun")
     for _ in range(300):
         api.start("claim-review", "MANY", claim="C")
     console.open("/instances?q=MANY")
     dialog = dialog_of(console, "Cancel all 300 …")
     offers(dialog, "POST", "process-instances/cancellation", "cancel --all --filter ")
     dialog.get_by_role("button", name="Cancel all 300").click()
-    told(console, "Cancel all 300")
+    told(console, "Cancel all 300", "The batch has begun")
     console.page.wait_for_url("**/batches/*")
     key, main = console.page.url.rsplit("/", 1)[1], console.page.locator("main")
     for label, path, cli in (("Pause", "suspension", "suspend"), ("Go on", "resumption", "resume")):

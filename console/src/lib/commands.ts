@@ -13,6 +13,8 @@ export type Notice = {
   position: string | null;
   ms: number;
   problem: Problem | null;
+  /** The key of a batch that the command has begun. */
+  batch?: string | undefined;
 };
 
 export const notices = signal<readonly Notice[]>([]);
@@ -54,7 +56,8 @@ export async function attempt<T = unknown>(
       answer = await send<T>(command);
       ms += answer.ms;
     }
-    notify({ label, commands, position: answer?.position ?? null, ms, problem: null });
+    const { batchOperationKey: batch } = (answer?.body || {}) as { batchOperationKey?: string };
+    notify({ label, commands, position: answer?.position ?? null, ms, problem: null, batch });
     return { answer, problem: null };
   } catch (error) {
     if (!(error instanceof Problem)) throw error;

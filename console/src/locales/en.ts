@@ -31,6 +31,7 @@ export const en = {
   total: 'Found: {n}',
   copyAs: 'Copy as curl or vivero',
   'copy.noCli': 'vivero has no command for this.',
+  begun: 'The batch has begun.',
   done: 'Done in {time}.',
   doneAt: 'Done at position {position} in {time}.',
   'nav.batches': 'Batches',

@@ -32,6 +32,7 @@ export const es: Catalogue = {
   total: 'Encontrados: {n}',
   copyAs: 'Copiar como curl o vivero',
   'copy.noCli': 'vivero no tiene ningún comando para esto.',
+  begun: 'El lote ha empezado.',
   done: 'Hecho en {time}.',
   doneAt: 'Hecho en la posición {position} en {time}.',
   'nav.batches': 'Lotes',

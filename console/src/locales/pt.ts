@@ -32,6 +32,7 @@ export const pt: Catalogue = {
   total: 'Encontrados: {n}',
   copyAs: 'Copiar como curl ou vivero',
   'copy.noCli': 'O vivero não tem comando para isto.',
+  begun: 'O lote começou.',
   done: 'Feito em {time}.',
   doneAt: 'Feito na posição {position} em {time}.',
   'nav.batches': 'Lotes',
