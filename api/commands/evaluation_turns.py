@@ -11,7 +11,7 @@ from contextlib import asynccontextmanager
 import trio
 from cachetools import LRUCache
 
-from vivero.api.commands.resting_budget import RestingBudget
+from vivero.api.commands.resting_budget import RestingBudget, Watch, unwatched
 from vivero.api.http.problems import Problem
 from vivero.core.rules import STAGE_STEPS
 
@@ -43,15 +43,18 @@ class EvaluationTurns:
         self._known: LRUCache[Decision, int] = LRUCache(DECISIONS)
 
     @asynccontextmanager
-    async def turn(self, decision: Decision, deadline: float) -> AsyncGenerator[None]:
+    async def turn(self, decision: Decision, deadline: float, unless_left: Watch = unwatched) -> AsyncGenerator[None]:
         """The block is the way of an evaluation, with `note` in it. An unknown decision may cost as much as any.
 
-        Raises Problem 503 if other evaluations go until the deadline.
+        Raises:
+            Problem: 503 if other evaluations go until the deadline.
+            ClientLeft: by `unless_left`, during the wait.
         """
         steps = self._known.get(decision, MOST_STEPS)
         with self.budget.share() as share:
             if steps > CHEAP_STEPS:
-                await self.budget.wait_for(share, steps, deadline, "other expensive decisions are being evaluated")
+                busy = "other expensive decisions are being evaluated"
+                await self.budget.wait_for(share, steps, deadline, busy, unless_left)
             began = trio.current_time()
             try:
                 yield

@@ -11,7 +11,7 @@ from contextlib import asynccontextmanager
 
 import trio
 
-from vivero.api.commands.resting_budget import RestingBudget
+from vivero.api.commands.resting_budget import RestingBudget, Watch, unwatched
 
 LARGE_COMMANDS_BYTES = 4 * 1024 * 1024
 """Bytes of the large bodies whose commands are in the log without an outcome. One larger body goes alone."""
@@ -26,14 +26,16 @@ class LargeCommandTurns:
         self.budget = RestingBudget(LARGE_COMMANDS_BYTES)
 
     @asynccontextmanager
-    async def turn(self, size: int, deadline: float) -> AsyncGenerator[None]:
+    async def turn(self, size: int, deadline: float, unless_left: Watch = unwatched) -> AsyncGenerator[None]:
         """The block is the way of a command whose body has `size` bytes.
 
-        Raises Problem 503 if other large commands go until the deadline.
+        Raises:
+            Problem: 503 if other large commands go until the deadline.
+            ClientLeft: by `unless_left`, during the wait.
         """
         size = min(size, self.budget.limit)
         with self.budget.share() as share:
-            await self.budget.wait_for(share, size, deadline, "other large requests are being processed")
+            await self.budget.wait_for(share, size, deadline, "other large requests are being processed", unless_left)
             began = trio.current_time()
             try:
                 yield

@@ -135,7 +135,7 @@ async def _attempt(
     item = Append(command, tenant, key, idempotency, partition, audit=record, flush=flush)
     if len(request.body) < LARGE_BYTES:
         return await _submitted(services, item, deadline, waits, request)
-    async with services.commands.large_commands.turn(len(request.body), deadline):
+    async with services.commands.large_commands.turn(len(request.body), deadline, request.unless_left):
         return await _submitted(services, item, deadline, waits, request)
 
 

@@ -89,7 +89,9 @@ class _Form:
         names, most = self._names, self._services.documents.settings.max_bytes
         parser = FormParser(self._request, 2 * names.most)
         limit = names.most * (most + MAX_METADATA_BYTES + FRAME_BYTES)
-        async with aclosing(self._request.chunks(limit)) as chunks:
+        files = f"{names.most} files" if names.most > 1 else "one file"
+        of = f" of a request with {files} of {most} bytes (documents.max_bytes), and {MAX_METADATA_BYTES} of metadata"
+        async with aclosing(self._request.chunks(limit, of)) as chunks:
             async for chunk in chunks:
                 for event in parser.feed(chunk):
                     await self._take(event)

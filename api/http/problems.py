@@ -112,9 +112,9 @@ def invalid_argument(*violations: str) -> Problem:
     return Problem(400, "INVALID_ARGUMENT", ". ".join(violations) + ".")
 
 
-def too_large(limit: int) -> Problem:
-    """413 for a body of more bytes than a route takes."""
-    return Problem(413, "Content Too Large", f"The request body is larger than {limit} bytes, which is the limit")
+def too_large(limit: int, of: str = "") -> Problem:
+    """413 for a body of more bytes than a route takes. `of` follows in the text: where the limit comes from."""
+    return Problem(413, "Content Too Large", f"The request body is larger than {limit} bytes, which is the limit{of}")
 
 
 def archive_away(problem: ArchiveProblem) -> Problem:

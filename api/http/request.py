@@ -176,15 +176,17 @@ class Request:
             raise ClientLeft
         return found[0]
 
-    async def chunks(self, limit: int) -> AsyncGenerator[bytes]:
+    async def chunks(self, limit: int, of: str = "") -> AsyncGenerator[bytes]:
         """The body as it arrives, of a route that streams it. What was used is to be released (`release_body`).
+
+        `of` says in a 413 where the limit comes from.
 
         Raises:
             Problem: 413 for a body that is larger, before it is received if its declared length says so.
             ClientLeft: the body ends too early.
         """
         if declared_bytes(self.headers) > limit:
-            raise too_large(limit)
+            raise too_large(limit, of)
         size, more = 0, True
         while more:
             if self._receive is None or (message := await self._receive())["type"] != "http.request":
@@ -192,7 +194,7 @@ class Request:
             part: bytes = message.get("body", b"")
             size += len(part)
             if size > limit:
-                raise too_large(limit)
+                raise too_large(limit, of)
             yield part
             more = message.get("more_body", False)
 

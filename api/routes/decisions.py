@@ -66,7 +66,7 @@ async def evaluate(request: Request, services: Services) -> Response:
     command = EvaluateDecision(body.decision_definition_id, key, variables_of(services, body.variables))
     deadline = trio.current_time() + services.settings.response_timeout_s
     decision, turns = (tenant, key or body.decision_definition_id or ""), services.commands.evaluations
-    async with turns.turn(decision, deadline):
+    async with turns.turn(decision, deadline, request.unless_left):
         submitted = await submission.submit(request, services, command, tenant=tenant, deadline=deadline)
         if submitted.outcome is None:
             return await submission.accepted(services, submitted.appended)

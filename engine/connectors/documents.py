@@ -110,6 +110,8 @@ class CallDocuments:
         return _File(document.file_name, document.content_type, bytes(content))
 
     async def _find(self, reference: Reference, tenant: str) -> Document:
+        if "\0" in reference.id or "\0" in (reference.store or ""):
+            raise _not_found(reference)  # PostgreSQL has no such text
         async with self._storage.connections() as connection:
             found = await documents.find(connection, reference.id, reference.store, tenant, None)
         if not found:
@@ -153,7 +155,9 @@ class CallDocuments:
                 raise ConnectorError("DOCUMENT_STORE", "the upload of the response was given up")
             await documents.add(connection, place, content, new)
         upload.keep(content)
-        (added,) = await self._read(place)
+        if not (found := await self._read(place)):
+            raise ConnectorError("DOCUMENT_STORE", "the document with the response was deleted at once")
+        (added,) = found
         return reference_of(added, None if added.expires_at is None else _as_of_api(added.expires_at), {})
 
     async def _read(self, place: DocumentPlace) -> list[Document]:

@@ -89,7 +89,7 @@ class HttpJson:
         if stored_in is not None and response.status < LEAST_ERROR:
             head: dict[str, Any] = used.mask(response_document(replace(response, body=b"")))
             kind = used.mask(response.header("content-type") or "")
-            reference = await stored_in.store(job, kind, used.mask_bytes(response.body))
+            reference = await stored_in.store(job, kind, await used.mask_file(response.body))
             return {**head, "document": reference}
         if len(response.body) > self._client.max_response_bytes:  # of an error that is not stored
             raise ConnectorError(str(response.status), reason(response.status))

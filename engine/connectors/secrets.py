@@ -20,6 +20,7 @@ from typing import Any
 from urllib.parse import quote, quote_plus
 
 import msgspec
+import trio
 
 from vivero.core.bpmn.reading.secret_references import REFERENCE
 from vivero.core.feel import from_json
@@ -27,6 +28,8 @@ from vivero.core.shared.secret_places import HEADER, Header, digest
 from vivero.engine.connectors.jobs import ConnectorJob
 
 MASK = "***"
+MASKED_BYTES = 64 * 1024
+"""The bytes of a file that are masked at once: some milliseconds."""
 LEAST_MASKED = 3
 """Characters. A shorter text occurs everywhere by chance."""
 
@@ -124,10 +127,26 @@ class UsedSecrets:
         texts = self._texts()
         return _masked(value, re.compile("|".join(map(re.escape, texts)))) if texts else value
 
-    def mask_bytes(self, content: bytes) -> bytes:
-        """A file with `***` instead of each secret in UTF-8."""
+    async def mask_file(self, content: bytes) -> bytes:
+        """A file with `***` instead of each secret in UTF-8. Other tasks run between two pieces of it.
+
+        A thread would not help them: a regular expression holds the interpreter's lock.
+        """
         texts = [text.encode() for text in self._texts()]
-        return re.sub(b"|".join(map(re.escape, texts)), MASK.encode(), content) if texts else content
+        if not texts:
+            return content
+        pattern, longest = re.compile(b"|".join(map(re.escape, texts))), max(map(len, texts))
+        parts, copied, position = list[bytes](), 0, 0
+        while position < len(content):
+            until = position + MASKED_BYTES
+            for found in pattern.finditer(content, position, until + longest - 1):
+                if found.start() >= until:
+                    break  # the next piece has all of it, and perhaps a longer secret
+                parts += (content[copied : found.start()], MASK.encode())
+                copied = found.end()
+            position = max(until, copied)
+            await trio.lowlevel.checkpoint()
+        return b"".join((*parts, content[copied:]))
 
     def _texts(self) -> list[str]:
         return sorted((text for text in self._masked if len(text) >= LEAST_MASKED), key=len, reverse=True)

@@ -33,6 +33,7 @@ PART_BYTES = 8 * 1024 * 1024
 """The bytes of a request of an upload. Stores take 10,000 parts of at least 5 MiB."""
 READ_BYTES = 512 * 1024
 """The bytes of a request of a download, and what each one has in memory."""
+OK, PARTIAL = 200, 206
 ABORT_S = 10.0
 
 _FAILURES = Failures(StoreProblem, ObjectGone, "documents.s3_access_key")
@@ -83,8 +84,10 @@ class BucketObjects:
             return self._client
 
     def _read(self, name: str, begin: int, end: int, client: Any, where: dict[str, str]) -> bytes:
-        body = client.get_object(**where, Key=self.key(name), Range=f"bytes={begin}-{end - 1}")["Body"]
+        answer = client.get_object(**where, Key=self.key(name), Range=f"bytes={begin}-{end - 1}")
+        body = answer["Body"]
         try:
+            _check_range(answer, begin)
             found = cast(bytes, body.read(end - begin))
         finally:
             body.close()
@@ -191,6 +194,19 @@ class SpooledWriter:
 
     def _give_up(self, upload: str, client: Any, where: dict[str, str]) -> None:
         client.abort_multipart_upload(**where, Key=self._store.key(self._name), UploadId=upload)
+
+
+def _check_range(answer: dict[str, Any], begin: int) -> None:
+    """Raise StoreProblem if an answer does not begin where it was asked to.
+
+    A store, or a proxy before it, may answer 200 with the whole object: only its first part is right.
+    """
+    status, range_ = answer["ResponseMetadata"]["HTTPStatusCode"], answer.get("ContentRange")
+    if status == OK and begin == 0:
+        return
+    if status != PARTIAL or range_ is None or not range_.startswith(f"bytes {begin}-"):
+        given = f"the status {status} and the range '{range_}'" if range_ else f"the status {status} without a range"
+        raise StoreProblem(f"the store answers a request for the bytes from {begin} with {given}: it must serve ranges")
 
 
 def _md5(content: bytes) -> str:

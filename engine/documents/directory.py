@@ -56,7 +56,11 @@ class DirectoryObjects:
         if not await self.used():
             await self._run(self._make)
         writer = ContentFile(self._path(name), self._run)
-        await writer.begin()
+        try:
+            await writer.begin()
+        except BaseException:
+            writer.give_up_nowait()  # the thread may still be making the file
+            raise
         return writer
 
     async def read(self, name: str, begin: int, end: int) -> bytes:
@@ -122,10 +126,19 @@ class ContentFile:
     def __init__(self, path: Path, run: Callable[[Callable[[], None]], Awaitable[None]]) -> None:
         self._path, self._run = path, run
         self._turn, self._file, self._closed = threading.Lock(), -1, False
+        self._opening = threading.Lock()
+        """Held for a moment, without a call of the file system."""
 
     async def begin(self) -> None:
         """Make the file, without its name. Raises StoreProblem."""
         await self._run(self._begin)
+
+    def give_up_nowait(self) -> None:
+        """Close a file that nobody gets, or let the thread close it that is making it."""
+        with self._opening:
+            self._closed, file, self._file = True, self._file, -1
+        if file >= 0:
+            os.close(file)
 
     async def write(self, part: bytes) -> None:
         await self._run(lambda: self._write(part))
@@ -148,7 +161,12 @@ class ContentFile:
         flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC
         with self._working():
             self._path.parent.mkdir(mode=0o700, exist_ok=True)
-            self._file = os.open(f"{self._path}{UNFINISHED}", flags, 0o600)
+            file = os.open(f"{self._path}{UNFINISHED}", flags, 0o600)
+            with self._opening:
+                is_given_up = self._closed
+                self._file = -1 if is_given_up else file
+            if is_given_up:
+                os.close(file)
 
     def _write(self, part: bytes) -> None:
         rest = memoryview(part)

@@ -6,6 +6,7 @@ import trio.testing
 
 from vivero.api.commands.large_command_turns import LARGE_COMMANDS_BYTES, MOST_REST_S, LargeCommandTurns
 from vivero.api.http.problems import Problem
+from vivero.api.http.request import ClientLeft, Request
 
 
 async def spent(turns, clock, size, took_s):
@@ -54,6 +55,29 @@ async def test_a_rest_ends_at_the_deadline_of_who_waits(autojump_clock):
         async with turns.turn(LARGE_COMMANDS_BYTES, trio.current_time() + 0.125):
             raise AssertionError("it has no turn")
     assert (raised.value.status, raised.value.title) == (503, "RESOURCE_EXHAUSTED")
+    assert turns.budget.used == 0
+
+
+async def test_a_client_that_disconnects_during_a_rest_leaves_the_turn_at_once(autojump_clock):
+    turns = LargeCommandTurns()
+    await spent(turns, autojump_clock, LARGE_COMMANDS_BYTES, 0.25)
+    began, left = trio.current_time(), trio.Event()
+
+    async def receive():
+        await left.wait()
+        return {"type": "http.disconnect"}
+
+    async def leave():
+        await trio.testing.wait_all_tasks_blocked()
+        left.set()
+
+    request = Request("POST", "/", [], receive=receive)
+    async with trio.open_nursery() as nursery:
+        nursery.start_soon(leave)
+        with pytest.raises(ClientLeft):
+            async with turns.turn(LARGE_COMMANDS_BYTES, began + 60, request.unless_left):
+                raise AssertionError("it has no turn")
+    assert trio.current_time() == began, "the rest goes on"
     assert turns.budget.used == 0
 
 

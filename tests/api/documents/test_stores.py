@@ -2,6 +2,7 @@
 
 import errno
 import io
+import os
 import re
 import threading
 from dataclasses import replace
@@ -15,7 +16,17 @@ from botocore.retries.standard import ExponentialBackoff
 
 from tests.api.changed_services import changed
 from tests.api.documents.conftest import do_chores, part
-from tests.engine.documents.bucket_server import ACCESS_KEY, BUCKET, CUT, LEAST_PART, REGION, SECRET, serving
+from tests.engine.documents.bucket_server import (
+    ACCESS_KEY,
+    BUCKET,
+    CUT,
+    LEAST_PART,
+    REGION,
+    SECRET,
+    in_full,
+    serving,
+)
+from tests.eventually import eventually
 from vivero.engine.buckets import client as bucket_client
 from vivero.engine.documents import bucket as bucket_module
 from vivero.engine.documents import directory as directory_module
@@ -24,7 +35,7 @@ from vivero.engine.documents.directory import MARK, UNFINISHED, ContentFile
 from vivero.engine.documents.opening import open_stores
 from vivero.engine.documents.pace import PART_BYTES
 from vivero.engine.documents.settings import DocumentSettings
-from vivero.engine.documents.stores import DocumentStores
+from vivero.engine.documents.stores import DocumentStores, StoreProblem
 from vivero.engine.documents.uploads import ContentUpload
 from vivero.storage.documents import contents
 from vivero.storage.postgres.errors import ConnectionLost
@@ -166,6 +177,62 @@ async def test_a_quota_holds_before_the_bytes_are_written(documents, objects):
     documents = documents.on_another_node()
     assert (await documents.post(part("file", bytes(PART_BYTES + 6), "a"))).status == 507
     assert (documents.stored, objects.left) == (NOTHING, (0, 0))
+
+
+@in_bucket
+@pytest.mark.parametrize(
+    ("answer", "begin", "whole"),
+    [
+        (lambda first, last, size: (0, size - 1, 200), 0, True),
+        (lambda first, last, size: (0, size - 1, 200), 10, False),
+        (lambda first, last, size: (0, last - first, 206), 10, False),
+        (lambda first, last, size: (first, last, 200), 10, False),
+        (lambda first, last, size: (first, last, 206), 10, True),
+    ],
+    ids=["the whole object", "the whole object for a part", "another range", "no range", "the range"],
+)
+async def test_a_bucket_that_serves_no_ranges_gives_no_wrong_bytes(objects, stores, answer, begin, whole):
+    content = bytes(range(100))
+    objects.server.objects["of/vivero/name"] = content
+    objects.server.ranged = answer
+    try:
+        if whole:
+            assert await stores.objects["s3"].read("name", begin, 50) == content[begin:50]
+        else:
+            with pytest.raises(StoreProblem, match="it must serve ranges"):
+                await stores.objects["s3"].read("name", begin, 50)
+    finally:
+        objects.server.ranged = in_full
+
+
+@in_directory
+async def test_a_file_that_nobody_waits_for_any_more_is_closed(stores, monkeypatch):
+    """The thread makes it after the request was cancelled."""
+    opened, closed = list[int](), list[int]()
+    begun, go_on = threading.Event(), threading.Event()
+    make, close = os.open, os.close
+
+    def slow(path, *arguments):
+        if not str(path).endswith(UNFINISHED):
+            return make(path, *arguments)
+        begun.set()
+        go_on.wait(30)
+        opened.append(make(path, *arguments))
+        return opened[0]
+
+    def noted(file):
+        close(file)
+        closed.append(file)
+
+    await (await stores.objects["directory"].writer("first")).close()
+    monkeypatch.setattr(os, "open", slow)
+    monkeypatch.setattr(os, "close", noted)
+    async with trio.open_nursery() as nursery:
+        nursery.start_soon(stores.objects["directory"].writer, "abandoned")
+        await trio.to_thread.run_sync(begun.wait, 30)
+        nursery.cancel_scope.cancel()
+    go_on.set()
+    await eventually(lambda: opened, accept=lambda found: bool(found) and found[0] in closed)
 
 
 async def test_a_lost_object_is_404_and_can_be_deleted(documents, objects):

@@ -169,6 +169,10 @@ async def test_a_file_beyond_the_limit_is_refused_wherever_it_is_noticed(documen
     declared = (b"content-length", b"1000000")
     answer = await documents.post(FILE, headers=[declared])
     assert answer.status == 413
+    assert (
+        "a request with one file of 524288 bytes (documents.max_bytes), and 65536 of metadata"
+        in (answer.problem["detail"])
+    )
     assert documents.stored == NOTHING
 
 

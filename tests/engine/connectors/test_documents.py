@@ -120,6 +120,56 @@ async def test_a_response_becomes_a_document_that_names_its_instance(server, cal
     assert calls.counted() == (1, 1, len(CONTENT))
 
 
+async def test_a_response_that_expires_at_once_fails_the_call(server, calls):
+    server.answer = lambda request: (200, {}, CONTENT)
+    calls.storage = replace(calls.storage, settings=replace(calls.storage.settings, ttl="PT1M"))
+    with psycopg.connect(calls.database, autocommit=True) as rows:
+        rows.execute(
+            "CREATE FUNCTION expire() RETURNS trigger LANGUAGE plpgsql AS"
+            " 'BEGIN NEW.expires_at := clock_now() - interval ''1 second''; RETURN NEW; END';"
+            "CREATE TRIGGER expire BEFORE INSERT ON documents FOR EACH ROW EXECUTE FUNCTION expire()"
+        )
+    failed = await calls.work({"url": server.url, "storeResponse": True})
+    assert failed.variables["error"]["code"] == "DOCUMENT_STORE"
+    assert "was deleted at once" in failed.message
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [{"documentId": ""}, {"documentId": "a\0b"}, {"storeId": "a\0b"}, {"storeId": "gcp"}],
+)
+async def test_a_reference_that_leads_nowhere_is_told(server, calls, wrong):
+    reference = await calls.stored() | wrong
+    for body, headers in ((reference, {}), ({"a": [None, [], reference]}, {"Content-Type": "multipart/form-data"})):
+        failed = await calls.work({"url": server.url, "method": "POST", "body": body, "headers": headers})
+        assert (failed.variables["error"]["code"], failed.retries) == ("DOCUMENT_NOT_FOUND", 0)
+    assert server.received == []
+
+
+@pytest.mark.parametrize("empty", [{}, {"a": None}, {"a": []}, {"a": [None]}, [], "text", 5])
+async def test_a_form_without_parts_is_told(server, calls, empty):
+    headers = {"Content-Type": "multipart/form-data"}
+    failed = await calls.work({"url": server.url, "method": "POST", "body": empty, "headers": headers})
+    assert (failed.variables["error"]["code"], failed.retries) == ("INVALID_INPUT", 0)
+    assert "multipart" in failed.message
+    assert server.received == []
+
+
+@pytest.mark.parametrize("field", ["documentId", "storeId", "contentHash"])
+async def test_what_is_no_reference_is_sent_as_it_is(server, calls, field):
+    """Nested references, too: only the parts of a form, alone or in lists, are files."""
+    server.answer = lambda request: (200, {}, None)
+    reference = await calls.stored()
+    for body in (reference | {field: 5}, {"in": reference}, [reference]):
+        assert isinstance(await calls.work({"url": server.url, "method": "POST", "body": body}), Completion)
+        assert json.loads(server.received[-1].body) == body
+    form = {"a": reference | {field: 5}, "b": [[reference], {"in": reference}]}
+    headers = {"Content-Type": "multipart/form-data"}
+    sent = await calls.work({"url": server.url, "method": "POST", "body": form, "headers": headers})
+    assert isinstance(sent, Completion)
+    assert CONTENT not in server.received[-1].body
+
+
 async def test_the_expiry_in_a_reference_has_the_format_of_the_api(calls):
     calls.storage = replace(calls.storage, settings=replace(calls.storage.settings, ttl="PT1H"))
     expires_at = (await calls.stored())["metadata"]["expiresAt"]

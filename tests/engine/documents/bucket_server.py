@@ -16,8 +16,14 @@ from xml.etree import ElementTree
 BUCKET, REGION, ACCESS_KEY, SECRET = "files", "eu-test-1", "of the test", "a secret / of the test"
 LEAST_PART = 300 * 1024
 """S3 demands 5 MiB."""
+PARTIAL = 206
 CUT = 0
 """The status of a fault that closes the connection instead of answering."""
+
+
+def in_full(first, last, _size):
+    """The answer to a range, as a store gives it."""
+    return first, last, PARTIAL
 
 
 class BucketServer(ThreadingHTTPServer):
@@ -31,6 +37,8 @@ class BucketServer(ThreadingHTTPServer):
         self.uploads: dict[str, tuple[str, dict[int, bytes]]] = {}
         self.calls: list[str] = []
         self.fault: Callable[[str, str, dict[str, str]], int | None] = lambda *_request: None
+        self.ranged: Callable[[int, int, int], tuple[int, int, int]] = in_full
+        """What it answers to a range: the first and the last byte, and the status."""
         self.lock = threading.Lock()
 
     @property
@@ -125,7 +133,10 @@ class _Handler(BaseHTTPRequestHandler):
             first, last = map(int, asked.removeprefix("bytes=").split("-"))
             if first >= len(content):
                 raise _Refused(416, "InvalidRange")
-            return self._answer(content[first : last + 1], 206)
+            last = min(last, len(content) - 1)
+            first, last, status = self.server.ranged(first, last, len(content))
+            headers = [("Content-Range", f"bytes {first}-{last}/{len(content)}")] if status == PARTIAL else []
+            return self._answer(content[first : last + 1], status, headers)
         return self._answer(content)
 
     def _head(self, key, _query, _body):
