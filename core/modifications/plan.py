@@ -149,14 +149,17 @@ def _checked(
     activations: list[Activation], instance: Instance, nodes: Mapping[NodeId, Node], found: Problems, view: View
 ) -> list[Target]:
     """The activations whose element can be activated, whose variables have a scope, and whose ancestor is active."""
+    flows = view.model(instance.definition_key).flows
     for one in dict.fromkeys(each.element_id for each in activations):
-        if one not in nodes:
+        if one in flows:
+            found.add_to("activate", _not_supported(one, texts.unsupported_type("SEQUENCE_FLOW")), one)
+        elif one not in nodes:
             found.add_to("activate", f"with an element that could not be found: '{one}'", one)
     known = [each for each in activations if each.element_id in nodes]
     for one in dict.fromkeys(each.element_id for each in known):
         why = _unsupported(nodes[one], instance, view)
         if why is not None:
-            found.add_to("activate", f"for elements that are unsupported: '{one}'. {why}.", one)
+            found.add_to("activate", _not_supported(one, why), one)
     for each in known:
         if each.variables:
             _check_variables(each, nodes, found)
@@ -165,6 +168,10 @@ def _checked(
         for each in known
         if _has_ancestor(each, ancestor := _found(each.ancestor, view), instance, found)
     ]
+
+
+def _not_supported(id: str, why: str) -> str:
+    return f"for elements that are unsupported: '{id}'. {why}."
 
 
 def _unsupported(node: Node, instance: Instance, view: View) -> str | None:

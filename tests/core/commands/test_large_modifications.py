@@ -116,7 +116,10 @@ def test_limits_count_what_begins_and_what_ends(engine, monkeypatch):
     modify(engine, key, "t", "t", "t")
     (reason,) = refused(engine, key, terminate("t"))
     assert "terminates 4 element instances, at most 3 are allowed" in reason
-    assert "as the size exceeds the maximum batch size" in reason
+    assert reason.endswith(
+        "as the size exceeds the maximum batch size. Please reduce the size by splitting the modification into "
+        "multiple commands."
+    )
     (reason,) = refused(engine, key, *["u"] * 4)
     assert "activates 4 element instances, at most 3 are allowed" in reason
 

@@ -46,6 +46,11 @@ ROWS = {
         "activate instructions for elements that are unsupported: 'start'. The activation of elements with "
         "type 'START_EVENT'",
     ),
+    "a sequence flow": (
+        activate("start-t"),
+        "activate instructions for elements that are unsupported: 'start-t'. The activation of elements with type "
+        "'SEQUENCE_FLOW' is not supported. Supported element types are: AD_HOC_SUB_PROCESS, ",
+    ),
     "a boundary event": (activate("late"), "activate instructions for elements that are unsupported: 'late'"),
     "the process": (activate("p"), "activate instructions for elements that are unsupported: 'p'"),
     "an unknown target of a move": (
@@ -87,7 +92,8 @@ ROWS = {
     ),
     "a multi-instance body": (
         activate("x"),
-        "activate instructions that would result in the activation of multi-instance element 'm'",
+        "activate instructions that would result in the activation of multi-instance element 'm', which is currently "
+        "unsupported. Please specify an ancestor element instance key of an inner instance",
     ),
     "two ways to name what ends": (TerminateInstruction(1, "t"), "terminate instructions that do not have exactly one"),
     "no way to name what ends": (TerminateInstruction(), "terminate instructions that do not have exactly one"),
@@ -146,6 +152,7 @@ def test_several_instances_of_a_flow_scope(engine):
     (reason,) = refused(engine, key, "beside")
     assert "for an element that has a flow scope with more than one active instance: 'beside'" in reason
     assert "Can't decide in which instance of the flow scope the element should be activated" in reason
+    assert reason.endswith("Please specify an ancestor element instance key for this activate instruction.")
     one, other = (e.key for e in engine.state.elements.values() if e.element == "outer")
     modify(engine, key, activate("beside", ancestor=one), terminate(other))
 
@@ -210,7 +217,10 @@ def test_the_end_of_a_called_instance(engine):
     child = engine.element("called").key
     for what in ("w", child):
         (reason,) = refused(engine, child, terminate(what))
-        assert "The instance was created by a call activity in the parent process. To terminate this" in reason
+        assert reason.endswith(
+            "the given instructions would terminate the instance. The instance was created by a call activity in the "
+            "parent process. To terminate this instance please modify the parent process instead."
+        )
 
 
 def test_a_source_twice(engine, key):
@@ -237,7 +247,8 @@ def test_a_compensation_handler_whose_thrower_waits(engine):
     key = engine.start()
     engine.complete("a")
     (reason,) = refused(engine, key, terminate("ua"))
-    assert "which would wait for ever" in reason
+    assert "that compensates for the throwing event 't', which would wait for ever" in reason
+    assert reason.endswith("Please terminate the throwing event, too.")
     modify(engine, key, terminate("ua"), terminate("t"))
     assert engine.elements == []
 

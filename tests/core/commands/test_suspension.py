@@ -18,10 +18,13 @@ from tests.core.models import end, par, process, process_element, start, sub, ta
 from vivero.core.commands.conditional_change import conditional
 from vivero.core.dispatch import COMMANDS
 from vivero.core.partitions import homes
+from vivero.core.records.business_ids import AssignBusinessId
 from vivero.core.records.effects import RejectionCode
 from vivero.core.records.instances import CreateInstance, InstanceCreated, ResolveIncident, SetVariables
 from vivero.core.records.jobs import CompleteJob, FailJob, ThrowJobError, UpdateJob, WithholdJob
 from vivero.core.records.messages import CorrelateMessage, PublishMessage
+from vivero.core.records.migrations import MigrateInstance
+from vivero.core.records.modifications import ActivateInstruction, ModifyInstance
 from vivero.core.records.suspensions import RESUME_WAITS, ResumeInstance, SuspendInstance
 from vivero.core.records.timers import FireTimer, MoveTimer, TriggerTimer
 from vivero.core.records.user_tasks import AssignUserTask, ClaimUserTask, CompleteUserTask, UpdateUserTask
@@ -113,6 +116,22 @@ def test_an_instance_that_is_being_cancelled_is_neither_suspended_nor_resumed(en
     assert engine.state_of(key) == "TERMINATED"
 
 
+def test_a_called_instance_that_is_being_terminated_is_neither_suspended_nor_resumed(engine):
+    """Its caller ends it, and nobody has cancelled the tree."""
+    listener = '<zeebe:taskListeners><zeebe:taskListener eventType="canceling" type="t"/></zeebe:taskListeners>'
+    engine.deploy(process(start(), user(mapping=listener), end(), "start > decide > end", id="called"))
+    late = boundary("late", "c", timer("timeDuration", "PT1H"))
+    engine.deploy(model(start(), call("c", "called"), late, end(), "start > c > end", "late > end"))
+    engine.start()
+    called = engine.element("called").key
+    (due,) = engine.state.timers
+    engine.run(FireTimer(due))
+    for command in (SuspendInstance(called), ResumeInstance(called)):
+        rejection = engine.run(command).rejection
+        assert rejection.code is REFUSED
+        assert rejection.reason.endswith("but it is already being terminated")
+
+
 def test_cancelling(cut):
     cut.deploy(model(start(), sub("s", start("i"), task("work"), end("e"), "i > work > e"), end(), "start > s > end"))
     key = cut.start()
@@ -144,6 +163,26 @@ def test_reports_of_jobs_are_refused_and_possible_again(cut):
     assert cut.state_of(key) == "COMPLETED"
 
 
+def test_operations_are_refused_with_their_names(cut):
+    (definition,) = cut.deploy(WORK)
+    key, stopped = cut.start(), "is suspended: resume it first"
+    job = cut.job("work")
+    suspend(cut, key)
+    operations = {
+        "modify process instance": ModifyInstance(key, (ActivateInstruction("work"),)),
+        "migrate process instance": MigrateInstance(key, definition, (("work", "work"),)),
+        "assign a business id to process instance": AssignBusinessId(key, "order-7"),
+        "throw an error for job": ThrowJobError(job.key, "x"),
+    }
+    for name, operation in operations.items():
+        rejection = cut.run(operation).rejection
+        subject = job.key if "job" in name else key
+        assert rejection.code is REFUSED
+        assert rejection.reason == (
+            f"Expected to {name} with key '{subject}', but its process instance with key '{key}' {stopped}"
+        )
+
+
 def test_changes_of_user_tasks_are_refused_and_their_variables_too(engine):
     engine.deploy(process(start(), user(), end(), "start > decide > end"))
     key = engine.start()
@@ -154,7 +193,9 @@ def test_changes_of_user_tasks_are_refused_and_their_variables_too(engine):
         *(AssignUserTask(task_key, "ann"), AssignUserTask(task_key, None), ClaimUserTask(task_key, "ann")),
         *(UpdateUserTask(task_key, {"priority": 1}), CompleteUserTask(task_key), SetVariables(place, raw({"x": 1}))),
     ]
-    assert [code_of(engine.run(command)) for command in commands] == [REFUSED] * 6
+    rejections = [engine.run(command).rejection for command in commands]
+    assert [one.code for one in rejections] == [REFUSED] * 6
+    assert rejections[-1].reason.startswith(f"Expected to set variables in the scope with key '{place}'")
     assert engine.set(key, x=1).rejection is None, "variables of the instance can be set"
     resume(engine, key)
     assert engine.run(CompleteUserTask(task_key)).rejection is None
