@@ -27,7 +27,7 @@ from vivero.core.trace import Trace
 
 NOT_DURABLE = {
     *("node", "decoded", "canonical", "weight", "rows", "pins", "lease", "leased_until", "available_at"),
-    *("past", "commits_under_way", "loaded_work"),
+    *("past", "commits_under_way", "loaded_work", "renaming"),
 }
 """Of a row: caches, and the job's lease, which is activation's."""
 
