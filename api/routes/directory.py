@@ -322,7 +322,8 @@ def _check_done(entries: Entries, id: str, done: str) -> None:
         raise _conflict(f"{entries.resource.name} '{id}' is built in and cannot be changed", "INVALID_STATE")
     if done == "used":
         raise _conflict(
-            f"{entries.resource.name} '{id}' still has process definitions, forms or other files: delete them first",
+            f"{entries.resource.name} '{id}' still has process definitions, decisions, forms or other files:"
+            " delete them first",
             "INVALID_STATE",
         )
     if done == "taken":

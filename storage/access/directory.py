@@ -40,6 +40,7 @@ TENANT = EntryKind(
     # A running instance has a definition that is not deleted.
     used="(EXISTS (SELECT FROM process_definitions d WHERE d.tenant_id = $1 AND d.state <> 'DELETED')"
     " OR EXISTS (SELECT FROM forms f WHERE f.tenant_id = $1 AND f.state <> 'DELETED')"
+    " OR EXISTS (SELECT FROM decision_requirements r WHERE r.tenant_id = $1 AND r.state <> 'DELETED')"
     " OR EXISTS (SELECT FROM generic_resources g WHERE g.tenant_id = $1 AND g.state <> 'DELETED'))",
 )
 MAPPING_RULE = EntryKind(

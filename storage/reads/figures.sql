@@ -37,6 +37,13 @@ SELECT coalesce(sum(active), 0)::bigint FROM counted_elements WHERE element_id =
 -- Buffered messages, and open user tasks.
 SELECT (SELECT count(*) FROM messages), (SELECT count(*) FROM user_tasks WHERE ended_at IS NULL);
 
+-- name: documents
+-- By store: complete contents and their bytes, and the bytes of others, which arrive or wait for their deletion.
+SELECT store_id, count(*) FILTER (WHERE sha256 IS NOT NULL),
+       coalesce(sum(bytes) FILTER (WHERE sha256 IS NOT NULL), 0)::bigint,
+       coalesce(sum(bytes) FILTER (WHERE sha256 IS NULL), 0)::bigint
+FROM document_contents GROUP BY 1 ORDER BY 1;
+
 -- name: retention
 -- How far each partition's clock of retention is behind the engine's, how many instance trees retention has deleted, the time
 -- since its last run, how long the oldest tree is overdue, how long the archive has been away, whether something keeps old log

@@ -345,6 +345,7 @@ CREATE TABLE decision_requirements (
     CONSTRAINT decision_requirements_state_check CHECK (state = ANY (ARRAY['ACTIVE'::text, 'DELETED'::text])),
     CONSTRAINT decision_requirements_tenant_id_requirements_id_version_key UNIQUE (tenant_id, requirements_id, version)
 );
+CREATE INDEX decision_requirements_deployment ON decision_requirements USING btree (deployment_key);
 CREATE INDEX decision_requirements_resource ON decision_requirements USING btree (sha256);
 
 -- table definitions_seq
@@ -567,6 +568,7 @@ CREATE TABLE forms (
     CONSTRAINT forms_state_check CHECK (state = ANY (ARRAY['ACTIVE'::text, 'DELETED'::text])),
     CONSTRAINT forms_tenant_id_form_id_version_key UNIQUE (tenant_id, form_id, version)
 );
+CREATE INDEX forms_deployment ON forms USING btree (deployment_key);
 CREATE INDEX forms_resource ON forms USING btree (sha256);
 
 -- table generic_resources
@@ -954,6 +956,7 @@ CREATE TABLE process_definitions (
     CONSTRAINT process_definitions_state_check CHECK (state = ANY (ARRAY['ACTIVE'::text, 'DRAINING'::text, 'DELETED'::text])),
     CONSTRAINT process_definitions_tenant_id_process_id_version_key UNIQUE (tenant_id, process_id, version)
 );
+CREATE INDEX process_definitions_deployment ON process_definitions USING btree (deployment_key);
 CREATE INDEX process_definitions_resource ON process_definitions USING btree (sha256);
 
 -- table process_instances

@@ -168,7 +168,7 @@ SELECT count(*) FROM (SELECT FROM inbox WHERE target_partition = -$1::int LIMIT 
 
 -- name: families
 -- All versions of the processes that are named, or whose definitions, start timers or deployments are named. A deleted version
--- keeps its number. A deployment is rarely asked for: no index has its key.
+-- keeps its number.
 SELECT d.process_definition_key, d.deployment_key, d.tenant_id, d.process_id, d.version, d.name, d.version_tag,
        d.resource_name, d.sha256, d.state, to_epoch_ms(d.deployed_at), d.start_form_id, d.start_form_binding,
        d.start_form_version_tag, d.retention_ms, u.running

@@ -6,7 +6,7 @@ import psycopg
 import pytest
 
 from vivero.storage.postgres import driver
-from vivero.storage.reads import single_reads
+from vivero.storage.reads import figures, single_reads
 
 PINNED, PINNED_MS = "2026-11-21T01:02:03Z", 1795222923000
 INSTANCE = (
@@ -86,3 +86,12 @@ async def test_a_scope_sees_the_innermost_variables_and_the_engines_time(sync, c
     assert await single_reads.scope(connection, 99) == (PINNED_MS, None)
     assert json.loads((await single_reads.scope(connection, 1))[1]) == {"x": 1, "y": 3}
     assert json.loads((await single_reads.scope(connection, 2))[1]) == {"x": 2, "y": 3}
+
+
+async def test_documents_are_counted_by_store(connection):
+    await connection.script(
+        "INSERT INTO document_contents (tenant_id, store_id, object_name, sha256, bytes) VALUES"
+        " ('a', 'postgres', NULL, 'x', 5), ('b', 'postgres', NULL, 'x', 7), ('a', 'postgres', NULL, NULL, 11),"
+        " ('a', 's3', 'o', NULL, 13)"
+    )
+    assert await figures.read(connection, "documents") == [("postgres", 2, 12, 11), ("s3", 0, 0, 13)]

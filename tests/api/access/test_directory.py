@@ -64,6 +64,12 @@ async def test_a_tenant_with_definitions_is_not_deleted(admin, rows):
     rows.form(tenant_id="blue")
     await admin("DELETE", "/tenants/blue", status=409)
     rows.execute("UPDATE forms SET state = 'DELETED'")
+    rows.decision(tenant_id="blue")
+    await admin("DELETE", "/tenants/blue", status=409)
+    rows.execute("UPDATE decision_requirements SET state = 'DELETED'")
+    rows.generic_resource(tenant_id="blue")
+    await admin("DELETE", "/tenants/blue", status=409)
+    rows.execute("UPDATE generic_resources SET state = 'DELETED'")
     await admin("DELETE", "/tenants/blue", status=204)
 
 

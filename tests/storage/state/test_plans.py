@@ -54,6 +54,22 @@ def test_a_batch_reads_and_saves_by_index(connection, statement):
     assert tables_read_whole(connection, statement) == set()
 
 
+@pytest.mark.parametrize(
+    ("statement", "table"),
+    [
+        ("families", "process_definitions"),
+        ("forms", "forms"),
+        ("decision_requirements", "decision_requirements"),
+        ("generic_resources", "generic_resources"),
+    ],
+)
+def test_what_was_deployed_together_is_found_by_an_index(connection, statement, table):
+    """Each deployment of known files asks for it, whatever else there is."""
+    use_indexes(connection)
+    lines = plan(connection, load(STORAGE / "state" / "load.sql")[statement])
+    assert re.search(rf"{table}_deployment\b.*\n *Index Cond: \(deployment_key = ANY", lines), lines
+
+
 @pytest.mark.parametrize("statement", ACTIVATION, ids=lambda statement: statement.name)
 def test_jobs_are_activated_by_index(connection, statement):
     use_indexes(connection)

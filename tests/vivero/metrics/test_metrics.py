@@ -78,10 +78,12 @@ HIDDEN = {
     *(f"vivero_jobs_{each}" for each in ("completed", "failed", "errors", "canceled")),
     *("vivero_incidents_raised", "vivero_incidents_resolved"),
     *("vivero_postgres_replication_lag", "vivero_figures_failures", "vivero_background_executions"),
+    *(f"vivero_documents_{each}" for each in ("contents", "size", "unused")),
     *("vivero_trace_spans_exported", "vivero_trace_spans_dropped"),
     *(f"vivero_background_{each}" for each in ("started", "completed", "retried", "failed", "lost")),
 }
-"""Instruments without a number in this program: nothing ended, failed or was activated, there are no jobs or traces."""
+"""Instruments without a number in this program: nothing ended, failed or was activated, and there are no jobs, no
+documents and no traces."""
 
 
 async def test_names_of_clients_are_no_labels(database):
