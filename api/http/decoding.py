@@ -53,6 +53,7 @@ _MAX_DIGITS = 400
 
 encode_value = msgspec.json.Encoder(decimal_format="number").encode
 _JSON_TYPE = re.compile(r"application/(?:[\w.+-]+\+)?json\s*(?:;.*)?", re.IGNORECASE)
+_HALF_PAIR = re.compile(rb"\\u[dD][89abAB][0-9a-fA-F]{2}(?!\\u[dD][c-fC-F])")
 _AT = re.compile(r" - at `(?:key in )?(\$.*)`$", re.DOTALL)
 _UNKNOWN = re.compile(r"^Object contains unknown field `(.*?)`(?: - at `\$|$)", re.DOTALL)
 _MISSING = re.compile(r"^Object missing required field `(\w+)`")
@@ -137,7 +138,7 @@ def decode_json(body: bytes, decoder: msgspec.json.Decoder[T], max_nesting: int)
     except msgspec.ValidationError as error:
         raise _problem_of(str(error)) from error
     except msgspec.DecodeError as error:
-        raise bad_request(f"Request body cannot be parsed: {error}") from error
+        raise bad_request(f"Request body cannot be parsed: {_said(error, body)}") from error
     except UnicodeDecodeError as error:
         raise bad_request("Request body cannot be parsed: it is not UTF-8") from error
     except ArithmeticError as error:  # the exponent exceeds even a decimal's range
@@ -196,6 +197,14 @@ def _values(document: Any) -> Iterator[Any]:
             yield value
 
 
+def _said(error: msgspec.DecodeError, body: bytes) -> str:
+    """The decoder's message. Half a surrogate pair near the end is a document that was truncated, to the decoder."""
+    half = _HALF_PAIR.search(body)
+    if half is None or "truncated" not in str(error):
+        return str(error)
+    return f"JSON is malformed: half of an escaped utf-16 surrogate pair (byte {half.start()})"
+
+
 def _problem_of(message: str) -> Problem:
     """The decoder's error in the words of Camunda's API."""
     where = _AT.search(message)
@@ -205,6 +214,8 @@ def _problem_of(message: str) -> Problem:
         path = f"{path}.{field[1][:100]}" if path else field[1][:100]
     if not path:
         return bad_request(f"Request body cannot be parsed: {message}")
+    if path.startswith("[...]"):  # in a value of any type, of which the decoder does not name the members
+        return bad_request(f"Request body cannot be parsed: {message.partition(' - at `')[0]}")
     return unparsable(path)
 
 

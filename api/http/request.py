@@ -41,11 +41,15 @@ class ClientLeft(Exception):
     """The client disconnected before its answer."""
 
 
+LISTS = frozenset({b"if-match", b"if-none-match", b"prefer"})
+"""Headers that are lists, which a client or a proxy may send in several lines."""
+
+
 class Request:
     """Method, path, the values of the path's parameters, headers (names in lower case), query and body."""
 
     __slots__ = (
-        *("_first", "_has_left", "_owner", "_query", "_receive", "_send"),
+        *("_by_name", "_has_left", "_owner", "_query", "_receive", "_send"),
         *("allowed", "audited", "body", "caller", "headers", "method", "note", "params", "path", "query_string"),
         *("redirected", "scheme", "target", "tenants", "tool"),
     )
@@ -88,7 +92,7 @@ class Request:
         self._owner = owner
         self._has_left = has_left
         self._query: dict[str, str] | None = None
-        self._first: dict[bytes, bytes] | None = None
+        self._by_name: dict[bytes, bytes] | None = None
         self.caller = caller
         self.allowed = allowed
         self.redirected = redirected
@@ -119,10 +123,16 @@ class Request:
         return key
 
     def header(self, name: bytes) -> str | None:
-        """The first header `name`, which must be in lower case; None if there is none."""
-        if self._first is None:
-            self._first = dict(reversed(self.headers))
-        value = self._first.get(name)
+        """The header `name`, which must be in lower case; None if there is none. Lines of a list are joined.
+
+        Raises Problem 400: a header with a single value has several. Another program on the way, such as a proxy, may
+        have read another one than we would (RFC 9110, section 5.3).
+        """
+        if self._by_name is None:
+            self._by_name = dict(self.headers)
+        value = self._by_name.get(name)
+        if value is not None and len(self._by_name) < len(self.headers):
+            value = _joined(name, [each for other, each in self.headers if other == name])
         return None if value is None else value.decode("latin-1")
 
     @property
@@ -211,6 +221,14 @@ def parse_key(text: str) -> int | None:
         return None
     key = int(text)
     return key if INT64_MIN <= key <= INT64_MAX else None
+
+
+def _joined(name: bytes, values: list[bytes]) -> bytes:
+    if name in LISTS:
+        return b", ".join(values)
+    if len(set(values)) > 1:
+        raise bad_request(f"The header {name.decode().title()} is given {len(values)} times, with different values")
+    return values[0]
 
 
 def _parse_query(query: bytes) -> dict[str, str]:

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from tests.properties import given
 from vivero.api.http.decoding import Body, as_int64, as_key, check_nesting, decode_json, decoder
 from vivero.api.http.problems import Problem
-from vivero.api.http.request import parse_key
+from vivero.api.http.request import Request, parse_key
 
 anything = decoder(object)
 
@@ -82,6 +82,11 @@ def test_fractions_are_decimals():
         (b'{"a`b":1}', "Request property [a`b] cannot be parsed"),
         (b'{"mapping":{"k":"v"}}', "Request property [mapping[...]] cannot be parsed"),
         (b"[]", "Request body cannot be parsed: Expected `object`, got `array`"),
+        (
+            b'{"needed":"\\ud800"}',
+            "Request body cannot be parsed: JSON is malformed: half of an escaped utf-16 surrogate pair (byte 11)",
+        ),
+        (b'{"needed":"\\ud8', "Request body cannot be parsed: Input data was truncated"),
         (b'{"needed":1', "Request property [needed] cannot be parsed"),
     ],
 )
@@ -149,3 +154,32 @@ def test_numbers_may_be_texts_but_must_fit():
         as_int64("9999999999999999999", "x")
     with pytest.raises(Problem, match=r"\[x\]"):
         as_key("9999999999999999999", "x")
+
+
+def test_a_number_of_too_many_digits_is_named_although_its_place_is_not():
+    with pytest.raises(Problem) as caught:
+        decode_json(b'{"a":{"b":' + b"9" * 5_000 + b"}}", anything, 64)
+    assert caught.value.detail == "Request body cannot be parsed: Integer value out of range"
+
+
+# Headers in several lines
+
+
+@pytest.mark.parametrize("name", ["content-type", "content-encoding", "idempotency-key", "range", "if-range"])
+def test_a_header_with_one_value_is_refused_if_it_has_several(name):
+    lines = [(b"host", b"h"), (name.encode(), b"a"), (name.encode(), b"b")]
+    with pytest.raises(Problem) as caught:
+        Request("GET", "/", lines).header(name.encode())
+    assert (caught.value.status, caught.value.detail) == (
+        400,
+        f"The header {name.title()} is given 2 times, with different values",
+    )
+
+
+def test_lines_of_a_list_are_joined_and_equal_ones_count_once():
+    lines = [(b"if-match", b'"1"'), (b"prefer", b"wait=10"), (b"if-match", b'"2"'), (b"range", b"x"), (b"range", b"x")]
+    request = Request("GET", "/", lines)
+    assert request.header(b"if-match") == '"1", "2"'
+    assert request.header(b"prefer") == "wait=10"
+    assert request.header(b"range") == "x"
+    assert request.header(b"accept") is None
