@@ -84,7 +84,8 @@ def _called(command: SuspendInstance | ResumeInstance, instance: Instance, verb:
         text = "a loop in it is so long that its called process instances can only be handled one by one"
         raise _refused(command, verb, text)
     below = (one for one in descendants(instance) if isinstance(one, Instance) and one is not instance)
-    yield from (one for one in below if not command.only or one.key in command.only)
+    only = frozenset(command.only)
+    yield from (one for one in below if not only or one.key in only)
 
 
 def _resumed_now(instance: Instance) -> tuple[tuple[int, str, Any], ...]:

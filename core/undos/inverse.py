@@ -76,6 +76,8 @@ class Surroundings(NamedTuple):
 
 MOST_CALLED = 1_000
 """Called instances that an undo names. The command has the keys of all of them."""
+MOST_MAPPED = 100_000
+"""Ids in the migrations of called instances, all together. Each of them is compared."""
 NOTHING_AROUND = Surroundings((), ())
 """Enough for the undo of a modification, which its own events decide."""
 
@@ -158,10 +160,12 @@ def _of_migration(events: Sequence[Event], key: int, around: Surroundings) -> Un
         if type(event) not in (InstanceMigrated, SubscriptionOpened, TimerScheduled) and not _is_of_page(event):
             raise NotExact(_more(event))
     first, *others = (event for event in events if isinstance(event, InstanceMigrated))
+    _named(tuple(one.key for one in others))
+    if sum(len(one.ids) for one in others) > MOST_MAPPED:
+        raise NotExact(f"it has mapped more than {MOST_MAPPED:,} elements of called process instances")
     called: dict[CalledMigration, list[int]] = {}
     for other in others:
         called.setdefault(CalledMigration(other.definition_key, *_way_back(other)), []).append(other.key)
-    _named(tuple(one.key for one in others))
     back = tuple(replace(one, only=tuple(keys)) for one, keys in called.items())
     return Undo(MigrateInstance(key, *_way_back(first), called=back), around.jobs)
 

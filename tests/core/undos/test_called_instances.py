@@ -119,6 +119,11 @@ def test_the_number_of_called_instances_is_limited(tree, monkeypatch):
         tree.run(ResumeInstance(tree.key, True))
 
 
+def test_the_number_of_their_mappings_is_limited(tree, monkeypatch):
+    monkeypatch.setattr(inverse, "MOST_MAPPED", 5)
+    assert not_exact(tree, whole(tree)) == "it has mapped more than 5 elements of called process instances"
+
+
 def test_a_call_activity_that_ended_is_not_restored(tree):
     """The end of the called instance is known to its clients."""
     assert not_exact(tree, command(tree.key, move("c", "c"))) == "it has terminated a call activity that calls"
