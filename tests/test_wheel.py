@@ -18,6 +18,7 @@ from packaging.requirements import Requirement
 
 from tests.process.program import free_port
 from vivero.embedded.processes import dying_with_us
+from vivero.program import garden
 
 ROOT = Path(__file__).parents[1]
 
@@ -92,7 +93,8 @@ def test_all_that_the_program_reads_is_in_it(wheel):
     for package in ("core", "engine", "storage", "api"):
         files = {path for path in (ROOT / package).rglob("*") if path.suffix in {".py", ".sql", ".xsd", ".toml"}}
         assert {f"vivero/{path.relative_to(ROOT).as_posix()}" for path in files} <= found
-    assert "vivero/examples/order/order.bpmn" in found
+    shown = (*garden.CLAIM, garden.FIRST_INVOICE, garden.SECOND_INVOICE, garden.STOCK, "order.bpmn")
+    assert {f"vivero/examples/{garden.FOLDERS[name]}/{name}" for name in shown} <= set(found), "what the demo shows"
 
 
 @pytest.mark.long

@@ -4,6 +4,7 @@ import io
 import itertools
 import signal
 import socket
+from collections import Counter
 from types import SimpleNamespace
 
 import httpx
@@ -12,7 +13,7 @@ from rich.console import Console
 
 from tests.eventually import eventually_sync
 from vivero.client.rest import ApiError, ClientError, Page
-from vivero.program import demo
+from vivero.program import demo, garden
 from vivero.program.program import Ready
 
 pytestmark = pytest.mark.process
@@ -43,6 +44,13 @@ def test_it_stays_up_with_its_workers_until_told(root, vivero):
         lambda: "Ctrl-C stops the server" in program.said or program.process.poll() is not None, within_s=90
     )
     assert program.process.poll() is None, program.logged
+    assert garden_of(program.address) == {
+        ("claim", 1): 3,
+        ("invoice", 1): 3,
+        ("invoice", 2): 2,
+        ("count-stock", 1): 1,
+        ("order", 1): 1,
+    }
     order = {"customer": "You", "card": "4711", "items": [{"sku": "rose", "price": 12, "quantity": 2}]}
     body = {"processDefinitionId": "order", "variables": order, "awaitCompletion": True, "requestTimeout": 30000}
     answer = httpx.post(f"{program.address}/v2/process-instances", json=body, timeout=40).json()
@@ -55,6 +63,21 @@ def test_it_stays_up_with_its_workers_until_told(root, vivero):
     assert program.process.poll() is None, program.logged
     program.process.send_signal(signal.SIGTERM)
     assert program.ends() == 0, program.logged
+
+
+def garden_of(address):
+    """The running instances of the garden, by process and version. The loop has counted some shelves."""
+    with httpx.Client(base_url=f"{address}/v2", timeout=20) as client:
+
+        def found(resource, filter):
+            return client.post(f"/{resource}/search", json={"filter": filter, "page": {"limit": 500}}).json()["items"]
+
+        assert len(found("process-instances", {"state": "COMPLETED", "tags": [garden.TAG]})) == garden.ENDED
+        assert [one["errorMessage"] for one in found("incidents", {"state": "ACTIVE"})] == ["the card has expired"]
+        counted = {"elementId": "count", "type": "SERVICE_TASK", "state": "COMPLETED"}
+        assert len(found("element-instances", counted)) == garden.COUNTED
+        running = found("process-instances", {"state": "ACTIVE", "tags": [garden.TAG]})
+    return Counter((one["processDefinitionId"], one["processDefinitionVersion"]) for one in running)
 
 
 class Helped:
@@ -102,6 +125,23 @@ async def test_a_show_that_others_spoil_ends_early_and_the_demonstration_goes_on
     show.invite(ready)
     assert "somebody was faster" in text.getvalue()
     assert "The show ends early: some orders have not ended within 60 s." in text.getvalue()
+
+
+@pytest.mark.parametrize("planted", [False, True])
+async def test_a_garden_is_planted_once_and_one_that_fails_ends_nothing(monkeypatch, planted):
+    text = io.StringIO()
+
+    class Server(Helped):
+        async def search(self, _resource, _filter, limit):
+            return Page([{}] * planted, planted, None)
+
+        async def deploy(self, files):
+            raise ClientError(f"no space for [{files[0].name}]")
+
+    await demo.Show(Server(), Console(file=text, width=120), 0.0).plant_garden()
+    said = "" if planted else "The garden is not complete: no space for [claim.bpmn]."
+    assert text.getvalue().strip().endswith(said)
+    assert bool(text.getvalue()) is not planted
 
 
 def test_a_port_that_is_taken_is_one_line(root, vivero):

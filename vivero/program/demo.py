@@ -16,19 +16,18 @@ import trio
 from rich.console import Console
 from rich.live import Live
 from rich.markup import escape
+from rich.progress import Progress
 from rich.table import Table
 
 from vivero.client.rest import ApiError, Client, ClientError, Document
 from vivero.config.sections import Config
-from vivero.program import program
+from vivero.program import garden, program
 from vivero.program.program import Ready
 from vivero.terminal import log_tables, terminal_tables
 from vivero.worker import Handler, JobFailed, Report, Worker, WorkerSettings
 
 PROCESS = "order"
 _FILE = Path("examples", "order", "order.bpmn")
-MODELS = (Path(__file__).parents[1] / _FILE, Path(__file__).parents[2] / _FILE)
-"""The places of the example: in the installed package, and in a checkout."""
 
 REFRESH_S = 0.1
 ORDERS_TIMEOUT_S = 60.0
@@ -43,11 +42,6 @@ ORDERS: tuple[dict[str, Any], ...] = (
 )
 OUT_OF_STOCK = {"mandrake"}
 NEW_CARD = "4444-4444"
-
-
-def model() -> Path:
-    """The path of the example process."""
-    return next(path for path in MODELS if path.is_file())
 
 
 async def run(config: Config, console: Console, *, leave: bool, pace_s: float) -> None:
@@ -74,6 +68,7 @@ async def run(config: Config, console: Console, *, leave: bool, pace_s: float) -
                 workers.start_soon(show.work)
                 await show.play_or_say(ready, leave)
                 if not leave:
+                    await show.plant_garden()
                     show.invite(ready)
                     await trio.sleep_forever()
                 workers.cancel_scope.cancel()
@@ -83,30 +78,37 @@ async def run(config: Config, console: Console, *, leave: bool, pace_s: float) -
 # ------------------------------------------------------------------------------------------------------- the work
 
 
-def handlers(pace_s: float) -> dict[str, Handler]:
+@dataclass(slots=True)
+class Pace:
+    """The seconds that the simulated work of a job takes."""
+
+    seconds: float
+
+
+def handlers(pace: Pace) -> dict[str, Handler]:
     """The work of each job type. A real worker would call the systems of a shop."""
     numbers = itertools.count(1)
 
     async def check_stock(job: Document) -> Mapping[str, Any]:
-        await trio.sleep(pace_s)
+        await trio.sleep(pace.seconds)
         return {"inStock": not OUT_OF_STOCK & {item.get("sku") for item in job["variables"].get("items", ())}}
 
     async def charge_card(job: Document) -> Mapping[str, Any]:
-        await trio.sleep(pace_s)
+        await trio.sleep(pace.seconds)
         if job["variables"].get("card") == "expired":
             raise JobFailed("the card has expired", retries=0)
         return {"receipt": f"R-{next(numbers):04}"}
 
     async def pick_items(job: Document) -> Mapping[str, Any]:
-        await trio.sleep(pace_s)
+        await trio.sleep(pace.seconds)
         return {"pickedIn": job["customHeaders"].get("warehouse", "unknown")}
 
     async def pack_parcel(job: Document) -> Mapping[str, Any]:
-        await trio.sleep(pace_s)
+        await trio.sleep(pace.seconds)
         return {"parcel": f"P-{next(numbers):04}"}
 
     async def write(job: Document) -> Mapping[str, Any]:
-        await trio.sleep(pace_s)
+        await trio.sleep(pace.seconds)
         return {"letter": f"Dear {job['variables'].get('customer', 'customer')}, …"}
 
     return {
@@ -140,13 +142,13 @@ class Show:
     def __init__(self, client: Client, console: Console, pace_s: float) -> None:
         self._client = client
         self._console = console
-        self._pace_s = pace_s
+        self._pace = Pace(pace_s)
         self._orders: dict[str, Order] = {}
 
     async def work(self) -> None:
         """Run one worker for each job type, over HTTP like any other worker, until cancelled."""
         async with trio.open_nursery() as nursery:
-            for type, handler in handlers(self._pace_s).items():
+            for type, handler in (handlers(self._pace) | garden.HANDLERS).items():
                 settings = WorkerSettings("demo", concurrency=4, timeout_s=30.0)
                 nursery.start_soon(Worker(self._client, type, handler, settings, report=self._worked).run)
 
@@ -185,7 +187,7 @@ class Show:
 
     async def _deploy(self) -> None:
         self._step(1, f"Deploy {_FILE}")
-        answer = await self._client.deploy([model()])
+        answer = await self._client.deploy([garden.example(_FILE.name)])
         process = answer["deployments"][0]["processDefinition"]
         self._console.print(
             f"  {process['processDefinitionId']} version {process['processDefinitionVersion']},"
@@ -248,7 +250,7 @@ class Show:
                 f"  [red]incident[/] {incident['incidentKey']} at {incident['elementId']}:"
                 f" {escape(incident['errorMessage'])}; a new card resolves it, and the same job runs again"
             )
-            await trio.sleep(self._pace_s * 3)
+            await trio.sleep(self._pace.seconds * 3)
             try:
                 order.positions += await self._client.repair(incident["incidentKey"], {"card": NEW_CARD})
             except ApiError as error:
@@ -269,6 +271,21 @@ class Show:
             f"\n[green]{len(self._orders)} orders have ended.[/] PostgreSQL stored each command durably before its"
             f" answer, and committed the {events} events above together with their changes."
         )
+
+    async def plant_garden(self) -> None:
+        """Make instances in every situation, once in this data directory. A garden that fails ends nothing."""
+        try:
+            if await garden.is_planted(self._client):
+                return
+            self._pace.seconds = 0.0
+            self._step(
+                5, "Plant a garden: claims to review, invoices of two versions, a loop, an incident, ended orders"
+            )
+            with Progress(console=self._console, transient=True, disable=not self._console.is_terminal) as bar:
+                task = bar.add_task("  orders", total=garden.ENDED)
+                await garden.plant(self._client, lambda ended: bar.update(task, completed=ended))
+        except (ClientError, trio.TooSlowError) as error:
+            self._console.print(f"[yellow]The garden is not complete: {escape(str(error) or 'it takes too long')}.[/]")
 
     def invite(self, ready: Ready) -> None:
         """Suggest commands to try next."""

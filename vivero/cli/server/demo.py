@@ -27,7 +27,8 @@ def demo(leave: bool, port: int | None, data_dir: Path | None) -> None:
     """Watch an order process run, from deployment to end.
 
     The command starts a server with its own PostgreSQL, deploys examples/order/order.bpmn, starts five orders, does the
-    work of their jobs and shows the orders in a table. Then the server stays up for you to try. It keeps its data.
+    work of their jobs and shows the orders in a table. Then it plants instances in every situation, once, and the
+    server stays up for you to try. It keeps its data.
 
     \b
     Examples:

@@ -1,0 +1,144 @@
+"""The garden of the demonstration: instances in every situation, to look at in the console and to try things on.
+
+They are real instances of the examples, made over the REST API, and are planted once in a data directory.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+import trio
+
+from vivero.client.rest import Client, Document
+from vivero.worker import Handler
+
+TAG = "garden"
+ENDED = 200
+"""Orders that go through without a problem."""
+AT_A_TIME = 20
+PLANTED_TIMEOUT_S = 60.0
+
+CLAIM = ("claim.bpmn", "file-claim.form", "review-claim.form")
+FIRST_INVOICE, SECOND_INVOICE = "invoice.bpmn", "invoice-2.bpmn"
+STOCK = "count-stock.bpmn"
+FOLDERS = {
+    "order.bpmn": "order",
+    **dict.fromkeys(CLAIM, "claim"),
+    **dict.fromkeys((FIRST_INVOICE, SECOND_INVOICE), "invoice"),
+    STOCK: "stock",
+}
+CLAIMS = ({"customer": "Ada", "amount": 120}, {"customer": "Grace", "amount": 4800}, {"customer": "Alan", "amount": 75})
+BROKEN: Mapping[str, Any] = {
+    "customer": "Edsger",
+    "card": "expired",
+    "items": [{"sku": "tulip", "price": 3, "quantity": 24}],
+}
+SHELVES = (
+    "roses",
+    "ferns",
+    "herbs",
+    "palms",
+    "bulbs",
+    "seeds",
+    "cacti",
+    "vines",
+    "ivies",
+    "mosses",
+    "orchids",
+    "trees",
+)
+COUNTED = 5
+"""Shelves that have been counted. No worker counts the others."""
+SKUS = (("rose", 12), ("olive tree", 140), ("lavender", 7), ("fern", 19))
+
+
+def example(name: str) -> Path:
+    """The path of a file of the examples: in the installed package, or in a checkout."""
+    here = Path(__file__)
+    places = (here.parents[1], here.parents[2])
+    found = (place / "examples" / FOLDERS[name] / name for place in places)
+    return next(path for path in found if path.is_file())
+
+
+async def check_credit(_job: Document) -> Mapping[str, Any]:
+    """The work of the task of this name in the invoice: everybody is good for it."""
+    return {"score": 70}
+
+
+async def send_invoice(_job: Document) -> Mapping[str, Any]:
+    """The work of the task of this name. The invoice then waits for its payment, for 14 days."""
+    return {}
+
+
+HANDLERS: dict[str, Handler] = {"check-credit": check_credit, "send-invoice": send_invoice}
+"""The other job types of invoices have no worker: their instances stay for whoever tries the console."""
+
+
+async def is_planted(client: Client) -> bool:
+    """Whether an earlier run has planted the garden in this database."""
+    return bool((await client.search("process-instances", {"tags": [TAG]}, limit=1)).items)
+
+
+async def plant(client: Client, progress: Callable[[int], None]) -> None:
+    """Make all instances. Calls `progress` with the number of orders that have ended.
+
+    Raises ClientError, and trio.TooSlowError if the workers do not get that far.
+    """
+    with trio.fail_after(PLANTED_TIMEOUT_S):
+        await client.deploy([example(name) for name in CLAIM])
+        for number, claim in enumerate(CLAIMS, 1):
+            await client.create("claim", claim, business_id=f"CLAIM-{number}", tags=[TAG])
+        await _plant_invoices(client)
+        await _plant_loop(client)
+        await client.create("order", BROKEN, business_id="ORDER-BROKEN", tags=[TAG])
+        await _work_orders(client, progress)
+
+
+async def _plant_invoices(client: Client) -> None:
+    """Two versions, whose instances wait for payments or for 14 days."""
+    await client.deploy([example(FIRST_INVOICE)])
+    for number in (1, 2, 3):
+        await _invoice(client, number)
+    await client.deploy([example(SECOND_INVOICE)])
+    for number in (4, 5):
+        await _invoice(client, number)
+
+
+async def _plant_loop(client: Client) -> None:
+    """A loop in the middle of its work."""
+    await client.deploy([example(STOCK)])
+    await client.create("count-stock", {"shelves": SHELVES}, business_id="STOCK-1", tags=[TAG])
+    asked = {"type": "count-shelf", "maxJobsToActivate": COUNTED, "timeout": 60_000, "requestTimeout": 10_000}
+    jobs = (await client.request("POST", "/v2/jobs/activation", asked)).document["jobs"]
+    for number, job in enumerate(jobs):
+        counted = {"variables": {"plants": 10 + 3 * number}}
+        await client.request("POST", f"/v2/jobs/{job['jobKey']}/completion", counted)
+
+
+async def _invoice(client: Client, number: int) -> None:
+    name = f"INV-{number}"
+    await client.create("invoice", {"invoiceId": name, "amount": 40 * number}, business_id=name, tags=[TAG])
+
+
+async def _work_orders(client: Client, progress: Callable[[int], None]) -> None:
+    """Let many orders go through, some at a time."""
+    limit = trio.CapacityLimiter(AT_A_TIME)
+    ended = 0
+
+    async def order(number: int) -> None:
+        nonlocal ended
+        async with limit:
+            sku, price = SKUS[number % len(SKUS)]
+            variables = {"customer": f"Customer {number}", "card": f"4{number:03}"}
+            items = [{"sku": sku, "price": price, "quantity": 1 + number % 5}]
+            await client.create(
+                "order", variables | {"items": items}, business_id=f"ORDER-{number}", tags=[TAG], await_s=30
+            )
+        ended += 1
+        progress(ended)
+
+    async with trio.open_nursery() as nursery:
+        for number in range(1, ENDED + 1):
+            nursery.start_soon(order, number)
