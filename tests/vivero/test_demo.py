@@ -131,7 +131,7 @@ async def test_a_show_that_others_spoil_ends_early_and_the_demonstration_goes_on
 async def test_a_garden_is_planted_once_and_one_that_fails_ends_nothing(monkeypatch, planted):
     text = io.StringIO()
 
-    class Server(Helped):
+    class Server:
         async def search(self, _resource, _filter, limit):
             return Page([{}] * planted, planted, None)
 
