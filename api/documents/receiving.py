@@ -64,10 +64,11 @@ async def receive(
     finally:
         with trio.CancelScope(shield=True, deadline=trio.current_time() + DISCARD_S):
             for upload in received.uploads:
-                await _discard(upload.content)
+                await discard(upload.content)
 
 
-async def _discard(upload: ContentUpload) -> None:
+async def discard(upload: ContentUpload) -> None:
+    """Delete what was not kept of an upload. An outage leaves it to a chore."""
     try:
         await upload.discard()
     except (StorageError, StoreProblem) as error:

@@ -23,11 +23,12 @@ _CONTROL = re.compile(r"[\x00-\x1f\x7f\ud800-\udfff]")
 
 
 class FormPart(NamedTuple):
-    """One part. `file_name` is None if it has none."""
+    """One part. `file_name` and `content_type` are None if it has none."""
 
     name: str
     file_name: str | None
     content: bytes
+    content_type: str | None = None
 
 
 class PartHead(NamedTuple):
@@ -58,7 +59,7 @@ def read_parts(request: Request, limit: int) -> list[FormPart]:
         elif isinstance(event, bytes):
             content.append(event)
         elif event is PartEnd.PART:
-            parts.append(FormPart(head.name, head.file_name, b"".join(content)))
+            parts.append(FormPart(head.name, head.file_name, b"".join(content), head.content_type))
     return parts
 
 

@@ -12,6 +12,7 @@ import structlog
 from vivero.api.access import audit, tenants
 from vivero.api.access.needs import CREATE_DOCUMENT
 from vivero.api.access.rates import only_tenant
+from vivero.api.documents.adding import complete, taken
 from vivero.api.documents.metadata import check_id, merged, reference
 from vivero.api.documents.receiving import FormNames, Received, receive
 from vivero.api.documents.serving import serve
@@ -27,7 +28,7 @@ from vivero.engine.documents.stores import StoreProblem, UnknownStore
 from vivero.engine.documents.uploads import drop_content
 from vivero.storage.access import audit_log
 from vivero.storage.access.tenants import Tenants
-from vivero.storage.documents import contents, documents, link_keys
+from vivero.storage.documents import documents, link_keys
 from vivero.storage.documents.documents import Document, DocumentPlace, NewDocument
 from vivero.storage.postgres.driver import Connection
 from vivero.storage.postgres.errors import StorageError, describe
@@ -52,11 +53,11 @@ async def create(request: Request, services: Services) -> Response:
     if "documentId" in request.query:
         async with services.reads.pool.connection() as connection:
             if await documents.exists(connection, place):
-                raise _taken(place)
+                raise taken(place)
     names = FormNames("file", "metadata", 1, tolerant=False)
     async with receive(request, services, place, names) as received:
         ((upload, new),) = _described(services, received, place.id, tolerant=False)
-        (document,) = await _complete(request, services, [(upload, place, new)])
+        (document,) = await complete(services, [(upload, place, new)], partial(_record, request))
     return json_response(reference(document), status=201)
 
 
@@ -69,7 +70,7 @@ async def create_batch(request: Request, services: Services) -> Response:
             (upload, place._replace(id=str(uuid4())), new)
             for upload, new in _described(services, received, None, tolerant=True)
         ]
-        stored = await _complete(request, services, chosen)
+        stored = await complete(services, chosen, partial(_record, request))
         failed = [_failure(each, each.problem) for each in received.uploads if each.problem is not None]
     answer = {"createdDocuments": [reference(each) for each in stored], "failedDocuments": failed}
     return json_response(answer, status=207 if failed else 201)
@@ -86,7 +87,7 @@ async def delete(request: Request, services: Services) -> Response:
     async with services.reads.pool.connection() as connection, connection.transaction():
         if not await documents.delete(connection, found):
             raise _unknown(found.place.id)
-        await _record(connection, request, found.place)
+        await _record(request, connection, found.place)
     await _drop(services, found)
     return no_content()
 
@@ -109,7 +110,7 @@ async def create_link(request: Request, services: Services) -> Response:
     found = await _find(request, services)
     async with services.reads.pool.connection() as connection, connection.transaction():
         until_ms = await link_keys.until(connection, ttl_ms)
-        await _record(connection, request, found.place)
+        await _record(request, connection, found.place)
     text = await services.documents.links.sign(services.reads.pool.connection, until_ms, found.place, found.content_key)
     url = f"{services.settings.advertised_address or request.host}{LINK_PATH}{text}"
     return json_response({"url": url, "expiresAt": iso_time(until_ms)}, status=201)
@@ -177,34 +178,7 @@ def _described(
     return found
 
 
-async def _complete(
-    request: Request, services: Services, chosen: Sequence[tuple[Upload, DocumentPlace, NewDocument]]
-) -> list[Document]:
-    """Add the documents of complete uploads: all, or none. In the order of their sums, so that two never deadlock."""
-    made: dict[DocumentPlace, Document] = {}
-    async with services.reads.pool.connection() as connection, connection.transaction():
-        for upload, place, new in sorted(chosen, key=lambda each: each[0].content.sha256):
-            made[place] = await _add(connection, upload, place, new)
-            await _record(connection, request, place)
-    for upload, place, _ in chosen:
-        upload.content.keep(made[place].content_key)
-    return [made[place] for _, place, _ in chosen]
-
-
-async def _add(connection: Connection, upload: Upload, place: DocumentPlace, new: NewDocument) -> Document:
-    made = upload.content
-    content = None if made.key is None else await contents.complete(connection, made.key, made.sha256)
-    if content is None:
-        raise Problem(503, "UNAVAILABLE", "The upload took too long and was given up")
-    added = await documents.add(connection, place, content, new)
-    if added is None:
-        raise _taken(place)
-    more = new.process_definition_id, new.process_instance_key, new.custom_properties
-    name = made.object_name if content == made.key else None
-    return Document(place, content, made.sha256, made.size, new.content_type, new.file_name, added[0], *more, name)
-
-
-async def _record(connection: Connection, request: Request, place: DocumentPlace) -> None:
+async def _record(request: Request, connection: Connection, place: DocumentPlace) -> None:
     """Record the change, in its transaction. An id of digits is no key of the engine."""
     made = audit.record_of(request, place.id)
     if made is not None:
@@ -237,11 +211,6 @@ async def _find_all(place: DocumentPlace, until_ms: int, connection: Connection,
 def _failure(upload: Upload, problem: Problem) -> dict[str, object]:
     name = upload.head.file_name or ""
     return {"fileName": name, "status": problem.status, "title": problem.title, "detail": problem.detail}
-
-
-def _taken(place: DocumentPlace) -> Problem:
-    detail = f"Document with id '{place.id}' exists already in the store '{place.store}'"
-    return Problem(409, "ALREADY_EXISTS", detail)
 
 
 def _unknown(id: str) -> Problem:

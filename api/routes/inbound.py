@@ -12,6 +12,7 @@ import msgspec
 import structlog
 
 from vivero.api.commands import submission
+from vivero.api.documents.inbound_files import MULTIPART, InboundForm, stored
 from vivero.api.http.decoding import any_decoder, decode
 from vivero.api.http.problems import Problem, bad_request
 from vivero.api.http.request import MAX_QUERY_FIELDS, Request
@@ -74,8 +75,9 @@ async def _serve(
     webhook = claim.webhook
     headers = {name.decode("latin-1"): value.decode("latin-1") for name, value in request.headers}
     check_raw(webhook, headers, request.body, used)
-    body = _body(request, services, headers.get("content-type", ""))
-    content = {"body": body, "headers": headers, "params": dict(request.query)}
+    form = _form(request, services, headers.get("content-type", ""))
+    body = _body(request, services, headers.get("content-type", "")) if form is None else form.fields
+    content: Document = {"body": body, "headers": headers, "params": dict(request.query)}
     await check_content(webhook, headers, _values(content), used, webhooks.find_key)
     shown = {name: value for name, value in headers.items() if name not in SENSITIVE}
     content = used.mask({**content, "headers": shown})
@@ -84,8 +86,18 @@ async def _serve(
         return _answer(verified)
     if webhook.get("activationCondition") and webhook.evaluate("activationCondition", values) is not True:
         return _ignored(webhook)
-    correlation = await _submit(request, services, claim, content)
-    return _respond(webhook, values | {"correlation": correlation})
+    files = () if form is None else form.files
+    async with stored(request, services, claim.tenant, claim.process_id, files) as (documents, effect):
+        seen = {} if form is None else {"documents": documents}
+        correlation, is_new = await _submit(request, services, claim, content, seen)
+        effect.missing = not is_new
+    return _respond(webhook, values | seen | {"correlation": correlation})
+
+
+def _form(request: Request, services: Services, content_type: str) -> InboundForm | None:
+    """The parts of a form with files; None for another body. Raises Problem 400."""
+    is_form = content_type.partition(";")[0].strip().lower() == MULTIPART
+    return InboundForm(request, services) if is_form else None
 
 
 def _values(content: Document) -> Document:
@@ -121,10 +133,15 @@ def _ignored(webhook: Webhook) -> Response:
 # ---------------------------------------------------------------------------------------------------------- commands
 
 
-async def _submit(request: Request, services: Services, claim: Claim, content: Document) -> Document:
-    """Start or continue an instance. The result is what response expressions see as `correlation`."""
-    webhook, values = claim.webhook, _values(content)
-    variables = encoded(_variables(webhook, content))
+async def _submit(
+    request: Request, services: Services, claim: Claim, content: Document, seen: Document
+) -> tuple[Document, bool]:
+    """Start or continue an instance: what response expressions see as `correlation`, and whether this call did it.
+
+    An earlier call with the same id may have done it. `seen`: what expressions see beside the request.
+    """
+    webhook, values = claim.webhook, _values(content) | seen
+    variables = encoded(_variables(webhook, content, seen))
     id = _text(webhook, "messageIdExpression", values)
     if webhook.message is None:
         command = CreateInstance(definition_key=claim.definition_key, variables=variables)
@@ -132,9 +149,9 @@ async def _submit(request: Request, services: Services, claim: Claim, content: D
             _inner(request, webhook, id), services, command, content=b"", tenant=claim.tenant, needs_outcome=True
         )
         if made.outcome is None:
-            return {}
+            return {}, True
         key = made.outcome.reply_by(_instance_decoder).process_instance_key
-        return {"processInstanceKey": str(key), "tenantId": claim.tenant}
+        return {"processInstanceKey": str(key), "tenantId": claim.tenant}, not made.appended.replayed
     correlation_key = _text(webhook, "correlationKeyExpression", values) or ""
     ttl_ms = min(webhook.ttl_ms, MAX_TIME_TO_LIVE_MS)
     return await _publish(
@@ -142,7 +159,9 @@ async def _submit(request: Request, services: Services, claim: Claim, content: D
     )
 
 
-async def _publish(request: Request, services: Services, claim: Claim, message: PublishMessage) -> Document:
+async def _publish(
+    request: Request, services: Services, claim: Claim, message: PublishMessage
+) -> tuple[Document, bool]:
     """Publish a message. One with a known id was published before, which is not an error."""
     inner = _inner(request, claim.webhook, None)
     try:
@@ -150,10 +169,10 @@ async def _publish(request: Request, services: Services, claim: Claim, message: 
     except Problem as problem:
         if message.message_id is None or problem.title != "ALREADY_EXISTS":
             raise
-        return {}
+        return {}, False
     if made.outcome is None:
-        return {}
-    return {"messageKey": str(made.outcome.reply_by(_message_decoder).message_key), "tenantId": claim.tenant}
+        return {}, True
+    return {"messageKey": str(made.outcome.reply_by(_message_decoder).message_key), "tenantId": claim.tenant}, True
 
 
 def _inner(request: Request, webhook: Webhook, id: str | None) -> Request:
@@ -167,12 +186,12 @@ def _inner(request: Request, webhook: Webhook, id: str | None) -> Request:
     )  # fmt: skip
 
 
-def _variables(webhook: Webhook, content: Document) -> Document:
+def _variables(webhook: Webhook, content: Document, seen: Document) -> Document:
     """The variables of the instance or the message. Raises ConnectorError."""
     variables: Document = {}
     if name := webhook.get("resultVariable"):
-        variables[name] = {"request": content}
-    mapped = webhook.evaluate("resultExpression", _values(content))
+        variables[name] = {"request": content, **seen}
+    mapped = webhook.evaluate("resultExpression", _values(content) | seen)
     if mapped is not None and not isinstance(mapped, dict):
         raise ConnectorError("WEBHOOK", "the property resultExpression must give a context")
     return variables | (mapped or {})
