@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from vivero.core.records.instances import IncidentRaised, IncidentResolved
-from vivero.core.state.instance_tree import INCIDENT_WEIGHT, Element, Incident
+from vivero.core.state.instance_tree import INCIDENT_WEIGHT, NO_PAGES, Element, Incident
 from vivero.core.state.state import State
 
 
@@ -19,6 +19,7 @@ def incident_raised(state: State, event: IncidentRaised) -> Incident:
     element.incident = event.key
     state.written += len(event.message)
     _count(state, element, 1)
+    element.tree.of_pages = NO_PAGES  # a page of a migration may have failed: the tree changes before the next one
     return incident
 
 

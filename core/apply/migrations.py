@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping
 from copy import copy
-from operator import attrgetter
 from typing import Any
 
 import msgspec
@@ -17,6 +16,7 @@ from vivero.core.state import registrations
 from vivero.core.state.decision_instances import DecisionInstance
 from vivero.core.state.instance_tree import (
     MISSING,
+    NO_PAGES,
     NO_WAITS,
     Element,
     Incident,
@@ -26,7 +26,7 @@ from vivero.core.state.instance_tree import (
     UserTask,
 )
 from vivero.core.state.message_channels import CORRELATING
-from vivero.core.state.migrations import Migration, left_for_pages, precedes_pages
+from vivero.core.state.migrations import Migration, page_of, preceding_pages
 from vivero.core.state.rows import Row
 from vivero.core.state.state import State
 from vivero.core.state.subtrees import of_instance
@@ -41,8 +41,8 @@ CHARACTERS_OF_ELEMENT = 200
 
 def instance_migrated(state: State, event: InstanceMigrated) -> Migration:
     instance = state.instance(event.key)
-    elements = (one for one in of_instance(instance) if not event.paged or precedes_pages(one, instance))
-    row = Migration(event.key, instance, instance.definition_key, list(elements), last=not event.paged)
+    elements = preceding_pages(state, instance) if event.paged else of_instance(instance)
+    row = Migration(event.key, instance, instance.definition_key, elements, last=not event.paged)
     if instance.tree in state.dirty:
         _keep_ended(state, instance)
     _count(state, row, event.definition_key, event.ids)
@@ -54,16 +54,13 @@ def instance_migrated(state: State, event: InstanceMigrated) -> Migration:
 def elements_renamed(state: State, event: ElementsRenamed) -> Migration:
     """A page of a migration that has renamed the instance itself."""
     instance = state.instance(event.key)
-    row = Migration(event.key, instance, event.former, _page(instance, event), last=event.last is None)
+    page = page_of(state, instance, event.after, event.last)
+    row = Migration(event.key, instance, event.former, page, last=event.last is None)
     _count(state, row, instance.definition_key, event.ids)
     _rename(state, row, event)
+    if event.last is None:
+        instance.tree.of_pages = NO_PAGES
     return row
-
-
-def _page(instance: Instance, event: ElementsRenamed) -> list[Element]:
-    """The elements of a page, by key."""
-    left = left_for_pages(instance, event.after)
-    return sorted(left if event.last is None else [one for one in left if one.key <= event.last], key=attrgetter("key"))
 
 
 def _rename(state: State, row: Migration, event: Renames) -> None:

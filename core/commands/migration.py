@@ -7,6 +7,7 @@ that are opened are evaluated now, and a failure refuses the command.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
+from operator import attrgetter
 from typing import NamedTuple
 
 import msgspec
@@ -167,7 +168,7 @@ def _models(move: _Move, view: View) -> tuple[Process, Process]:
 
 
 def _has_deferred_work(move: _Move) -> bool:
-    return checks.has_deferred_work(move.instance, of_instance(move.instance))
+    return bool(move.instance.tree.work) and checks.has_deferred_work(move.instance, of_instance(move.instance))
 
 
 def _wrong_mappings(move: _Move, view: View) -> list[Violation]:
@@ -204,7 +205,7 @@ def _check_changes(found: Sequence[catching.Changes], instance: Instance) -> Non
 
 def _migrated(plan: Plan, interrupting: dict[str, bool], paged: bool) -> InstanceMigrated:
     definition, nodes = plan.definition, plan.target.nodes
-    live = dict.fromkeys(plan.ids[element.element] for element in plan.elements)
+    live = dict.fromkeys(plan.ids[id] for id in dict.fromkeys(map(attrgetter("element"), plan.elements)))
     labels = {id: nodes[id].name for id in live if nodes[id].name is not None}
     return InstanceMigrated(
         plan.instance.key,

@@ -14,13 +14,15 @@ from vivero.core.view import View
 
 
 def needs(command: ModifyInstance, tenant: str) -> Needs:
-    yield Need(NeedKind.INSTANCE, command.key, to_end=True)
+    """Elements that begin read variables. Without them, all variables of a large tree stay in the database."""
+    ends = not (command.move or command.activate)
+    yield Need(NeedKind.INSTANCE, command.key, to_end=ends)
     keys = [one.key for one in command.terminate]
     keys += [key for move in command.move for key in (move.source_key, move.ancestor)]
     keys += [one.ancestor for one in command.activate]
     for key in dict.fromkeys(keys):
         if key is not None:
-            yield Need(NeedKind.ELEMENT, key, to_end=True)
+            yield Need(NeedKind.ELEMENT, key, to_end=ends)
 
 
 def modify(command: ModifyInstance, view: View) -> Effects:

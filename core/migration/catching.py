@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Iterator
 from dataclasses import dataclass, field
+from operator import attrgetter
 
 import msgspec
 
@@ -68,9 +69,12 @@ def _likeness(element: Element) -> Hashable:
     return (
         *(element.element, element.is_inner, element.state, element.occurred is None, element.is_open),
         element.pages is None,
-        tuple([(one.target, one.type) for one in own.timers.values()]),
-        tuple([_likeness_of(one) for one in own.subscriptions.values()]),
+        tuple(map(_OF_TIMER, own.timers.values())) if own.timers else (),
+        tuple([_likeness_of(one) for one in own.subscriptions.values()]) if own.subscriptions else (),
     )
+
+
+_OF_TIMER = attrgetter("target", "type")
 
 
 def _likeness_of(one: Subscription) -> Hashable:

@@ -72,7 +72,7 @@ def violations(plan: Plan) -> Iterator[Violation]:
         if found is not None:
             yield Violation(begin(plan.instance) + found, id)
     flows = plan.source.flows.keys()
-    for scope in plan.elements:
+    for scope in [one for one in plan.elements if one.tokens or one.awaiting_reset or one.registered]:
         if scope.awaiting_reset or (scope.tokens and not flows.isdisjoint(scope.tokens)):
             yield from (Violation(begin(plan.instance) + text, id) for id, text in _of_joins(scope, plan))
         if scope.registered:

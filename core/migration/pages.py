@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import heapq
 from typing import Any
 
 import msgspec
@@ -14,7 +13,7 @@ from vivero.core.records.migrations import RENAME_PAGE, ElementsRenamed, Renamin
 from vivero.core.shared.deferred_work import renaming
 from vivero.core.shared.whole_trees import lacks_children, paged_bodies
 from vivero.core.state.instance_tree import Instance
-from vivero.core.state.migrations import left_for_pages
+from vivero.core.state.migrations import last_of_page
 from vivero.core.view import View
 
 
@@ -32,16 +31,10 @@ def rename_page(instance: Instance, argument: Any, view: View, size: int) -> Eff
     if any(lacks_children(body) for body in paged_bodies(instance, view.state)):
         raise NotLoaded(Need(NeedKind.WHOLE, instance.key))
     rest = msgspec.convert(argument, Renaming)
-    last = _last_of_page(instance, rest.after, min(size, view.tree_rules.migration_page))
+    last = last_of_page(instance, rest.after, min(size, view.tree_rules.migration_page))
     named = rest.ids, rest.labels, rest.interrupting
     yield ElementsRenamed(instance.key, rest.former, rest.after, last, *named, rest.first_key)
     if last is not None:
         yield begin(instance, msgspec.structs.replace(rest, after=last))
     elif renaming(instance.tree) is None:
         yield Reply(to=rest.request)
-
-
-def _last_of_page(instance: Instance, after: int, size: int) -> int | None:
-    """The key of the last element of the page; None if no element comes behind it."""
-    keys = heapq.nsmallest(size + 1, [element.key for element in left_for_pages(instance, after)])
-    return keys[size - 1] if len(keys) > size else None

@@ -41,7 +41,7 @@ def plan_of(
     ids[source.id] = target.id
     for before, after in implied(ids, source, target):
         ids.setdefault(before, after)
-    return Plan(instance, source, target, definition, ids, list(of_instance(instance)))
+    return Plan(instance, source, target, definition, ids, of_instance(instance))
 
 
 def implied(ids: Mapping[str, str], source: Process, target: Process) -> Iterator[tuple[str, str]]:

@@ -230,6 +230,10 @@ class SuspensionChange(Row):
         return self.instance
 
 
+NO_PAGES: tuple[object, list[Element]] = (None, [])
+"""No migration in pages is known."""
+
+
 class InstanceTree(Row):
     """A root process instance and all that it calls: what is loaded, changed by a batch, saved and evicted together.
 
@@ -253,6 +257,8 @@ class InstanceTree(Row):
     """For how many of the last items of `work` the parts are loaded; None: for all."""
     renaming: Annotated[tuple[object, tuple[int, str, Any] | None], MEMORY] = ((), None)
     """The work that was looked at last, and its item of a migration in pages (`deferred_work.renaming`)."""
+    of_pages: Annotated[tuple[object, list[Element]], MEMORY] = NO_PAGES
+    """The instance that is migrated in pages, and the elements of all pages by key (`state.migrations`)."""
     commits_under_way: Annotated[int, MEMORY] = 0
     """The number of batches that changed the tree, and whose commits are under way."""
 

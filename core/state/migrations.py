@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+from bisect import bisect_right
+from operator import attrgetter
 from typing import Annotated
 
 import msgspec
 
 from vivero.core.state.columns import MEMORY
-from vivero.core.state.instance_tree import Element, Incident, Instance, Job, Subscription, Timer, UserTask
+from vivero.core.state.instance_tree import NO_PAGES, Element, Incident, Instance, Job, Subscription, Timer, UserTask
 from vivero.core.state.rows import Row
+from vivero.core.state.state import State
+from vivero.core.state.subtrees import of_instance
 
 Counted = tuple[int, str, str]
 """(definition, element, its type); the element of the process itself is ''."""
@@ -38,22 +42,46 @@ class Migration(Row, msgspec.Struct):  # the second base tells the linter that d
         return self.instance
 
 
-def precedes_pages(element: Element, instance: Instance) -> bool:
-    """Whether the event of a migration in pages renames the element itself: the process, and what has completed
-    activities, which are in memory then."""
-    return element is instance or bool(element.registered)
+def preceding_pages(state: State, instance: Instance) -> list[Element]:
+    """The elements that the event of a migration in pages renames itself: the process, and what has completed
+    activities, which are in memory then.
+    """
+    if not state.registrations.by_key:
+        return [instance]
+    return [one for one in of_instance(instance) if one is instance or one.registered]
 
 
-def left_for_pages(instance: Instance, after: int) -> list[Element]:
-    """The elements of the instance with keys above `after` that pages rename."""
-    found: list[Element] = []
-    pending: list[Element] = [instance]
-    while pending:
-        for child in pending.pop().children.values():
-            if type(child) is Instance:
-                continue
-            if child.children:
-                pending.append(child)
-            if child.key > after and not child.registered:
-                found.append(child)
-    return found
+def page_of(state: State, instance: Instance, after: int, last: int | None) -> list[Element]:
+    """The elements of the instance with keys above `after` up to `last`, which a page renames, by key."""
+    page = _between(_of_pages(instance), after, last)
+    if any(state.elements.get(one.key) is not one for one in page):  # they were evicted and loaded again
+        instance.tree.of_pages = NO_PAGES
+        page = _between(_of_pages(instance), after, last)
+    return page
+
+
+def last_of_page(instance: Instance, after: int, size: int) -> int | None:
+    """The key of the last element of a page; None if no element comes behind it."""
+    elements = _of_pages(instance)
+    last = bisect_right(elements, after, key=_KEY) + size
+    return elements[last - 1].key if last < len(elements) else None
+
+
+def _of_pages(instance: Instance) -> list[Element]:
+    """The elements of all pages, by key. A walk for each page would cost the square of them.
+
+    None of them begins or ends before the last page.
+    """
+    tree = instance.tree
+    if tree.of_pages[0] is not instance:
+        elements = [one for one in of_instance(instance) if one is not instance and not one.registered]
+        tree.of_pages = instance, sorted(elements, key=_KEY)
+    return tree.of_pages[1]
+
+
+def _between(elements: list[Element], after: int, last: int | None) -> list[Element]:
+    upto = None if last is None else bisect_right(elements, last, key=_KEY)
+    return elements[bisect_right(elements, after, key=_KEY) : upto]
+
+
+_KEY = attrgetter("key")

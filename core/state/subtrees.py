@@ -47,11 +47,13 @@ def break_cycles(element: Element) -> None:
     element.tree = element.instance = MISSING
 
 
-def of_instance(instance: Instance) -> Iterator[Element]:
+def of_instance(instance: Instance) -> list[Element]:
     """The process instance and its live elements, without those of called instances, parents first."""
+    found: list[Element] = []
     pending: list[Element] = [instance]
     while pending:
         current = pending.pop()
         if current.children:  # most elements have none
-            pending.extend(child for child in current.children.values() if not isinstance(child, Instance))
-        yield current
+            pending += [child for child in current.children.values() if type(child) is not Instance]
+        found.append(current)
+    return found

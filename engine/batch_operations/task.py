@@ -9,7 +9,7 @@ turn that is interrupted anywhere is repeated:
     mark      the positions of the commands
     settle    outcomes → ends of items and the counts of the batch
 
-Commands of batches never fill the log: `TriggerPace` measures how long they wait, as it does for timers.
+Commands of batches never fill the log: `ItemPace` measures how long they wait, and sees who else has commands.
 """
 
 from __future__ import annotations
@@ -26,14 +26,15 @@ from vivero.engine.appender.calls import BulkAppender
 from vivero.engine.batch_operations import deletions
 from vivero.engine.batch_operations.deletions import DELETIONS
 from vivero.engine.batch_operations.items import PLANS, Plan, append_of, denied, end_of, end_of_tree
+from vivero.engine.batch_operations.pace import ItemPace
 from vivero.engine.batch_operations.scan import scan
 from vivero.engine.batch_operations.settings import BatchOperationSettings
 from vivero.engine.outcomes.admission import NotAppended
 from vivero.engine.supervision.beat import Beat
 from vivero.engine.supervision.dedicated_connection import DedicatedConnection
 from vivero.engine.supervision.wake_up import WakeUp
-from vivero.engine.timers.pace import TriggerPace
 from vivero.storage.log import command_log as command_log
+from vivero.storage.log.command_log import Appended
 from vivero.storage.postgres.driver import Connection
 from vivero.storage.postgres.errors import StorageError, describe
 from vivero.storage.retention import archives, history
@@ -110,16 +111,18 @@ class BatchOperations:
         self._wake = WakeUp()
         self._after = 0
         self._purge_at = float("-inf")
-        self._pace = TriggerPace(self.settings.in_flight, self.settings.delay_s)
+        self._pace = ItemPace(self.settings.in_flight, self.settings.delay_s)
         self._plan: tuple[int, Plan | None] | None = None
         """The latest plan, with the key of its batch."""
-        self._appended_at: dict[int, float] = {}
-        """Position of a command → when it was appended (Trio's clock)."""
 
     def term(self, epoch: int) -> None:
         """This node leads partition 1 in a new term. Writes of earlier terms have no effect."""
         self._epoch = epoch
         self._wake.set()
+
+    def committed(self, partition: int, watermark: int) -> None:
+        """The log of a partition that this node leads is processed up to this position."""
+        self._pace.committed(partition, watermark)
 
     def wake(self) -> None:
         """Wake the task: a batch was created or changed."""
@@ -138,7 +141,7 @@ class BatchOperations:
             await self._sleep(beat, None)
             if self._leads():
                 async with self._connection.opened(beat) as connection:
-                    self._appended_at.clear()
+                    self._pace.forget()
                     while self._leads():
                         await self._sleep(beat, await self.run_once(connection, beat))
 
@@ -190,14 +193,8 @@ class BatchOperations:
         ends = [end_of(items[outcome.position], outcome) for outcome in outcomes]
         if not ends or not await batch_operations.settle(connection, self._epoch, operation.key, ends):
             return set()
-        self._measure([outcome.position for outcome in outcomes])
+        self._pace.settled([outcome.position for outcome in outcomes])
         return {end.key for end in ends}
-
-    def _measure(self, positions: Sequence[int]) -> None:
-        """Adapt the number in flight to the time that the oldest of these commands took."""
-        known = [at for position in positions if (at := self._appended_at.pop(position, None)) is not None]
-        if known:
-            self._pace.processed(trio.current_time() - min(known), full=True)
 
     async def _send(
         self, connection: Connection, operation: Operation, sent: Sequence[Item], turn: _Turn, beat: Beat
@@ -294,7 +291,8 @@ class BatchOperations:
         """Append the commands of items and note their positions. If that fails, the next turn repeats it."""
         plan = await self._plan_of(connection, operation)
         commands = [append_of(operation, item, plan) for item in items]
-        since = trio.current_time()
+        self._pace.append()
+        appended: Sequence[Appended] = ()
         try:
             appended = await self._appender.append_all(commands, deadline_s=self.settings.append_timeout_s)
         except NotAppended as error:
@@ -303,8 +301,9 @@ class BatchOperations:
             )
             turn.refused = True
             return
+        finally:
+            self._pace.appended(one.position for one in appended)
         positions = [(item.key, one.position) for item, one in zip(items, appended, strict=True)]
-        self._appended_at.update((position, since) for _, position in positions)
         turn.moved |= bool(await batch_operations.mark(connection, self._epoch, operation.key, positions))
         turn.waiting += len(items)
 

@@ -18,10 +18,10 @@ SHRINK, GROW = 0.5, 1.1
 class TriggerPace:
     """The number of triggers in flight."""
 
-    def __init__(self, most: int, delay_s: float) -> None:
+    def __init__(self, most: int, delay_s: float, first: int = FIRST) -> None:
         self._most = most
         self._delay_s = delay_s
-        self._allowed = float(min(most, FIRST))
+        self._allowed = float(min(most, first))
 
     @property
     def allowed(self) -> int:

@@ -20,7 +20,8 @@ ONCE = {**BY_INDEX, "plan_cache_mode": "force_generic_plan"}
 statement with an array of keys anew for each call, which costs more than running it."""
 
 CHORES = {**BY_INDEX, "synchronous_commit": "off"}
-"""Settings for a session that only deletes old rows. After a crash it deletes them again."""
+"""Settings for a session whose latest changes a crash may undo, because its task makes them again: it deletes old rows,
+or follows what the log says. Commits of others do not wait for its flushes."""
 
 
 def by_index() -> Call:

@@ -31,7 +31,7 @@ from vivero.node.node_events import APPENDED, INBOX, NodeEvents
 from vivero.node.part import NodePart
 from vivero.storage.cluster.clock import CLOCK_CHANNEL
 from vivero.storage.cluster.nodes import NODES_CHANNEL, ClusterView, Registration
-from vivero.storage.postgres.plans import BY_INDEX, CHORES
+from vivero.storage.postgres.plans import CHORES
 from vivero.storage.postgres.pool import Pool
 from vivero.storage.schema.migration_files import SCHEMA_VERSION
 from vivero.storage.state.save import DEFINITIONS_CHANNEL
@@ -81,7 +81,7 @@ class EngineTasks(NodePart):
         )
         self.batch_operations = BatchOperations(
             connections.dedicated(
-                "batch-operations", **BY_INDEX, statement_timeout=_ms(config.batch_operations.scan_timeout_s)
+                "batch-operations", **CHORES, statement_timeout=_ms(config.batch_operations.scan_timeout_s)
             ),
             self.appender,
             PresentRights(
@@ -152,6 +152,7 @@ class EngineTasks(NodePart):
 
     def _processed(self, partition: int, watermark: int) -> None:
         self.timers[partition].committed(watermark)
+        self.batch_operations.committed(partition, watermark)
 
     def _inbox_filled(self, partition: int) -> None:
         if not self._note_inbox(partition):
