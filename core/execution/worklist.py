@@ -74,7 +74,7 @@ ENTERED_TOGETHER = 25
 RENAMED_PER_ITEM = 4
 """Elements of a migration in pages for one item. A quantum is smaller while others have commands."""
 LEAST_RENAMED = 100
-"""Elements of the smallest page: each page walks the instance."""
+"""Elements of the smallest page: each page is a transaction."""
 CHECKS_PER_COST = 32
 """Places that an inclusive join checks, or subscriptions that a changed variable may concern, for one unit of cost."""
 
