@@ -1,6 +1,8 @@
 """Large bodies and other heavy work of requests: compute processes do it, and others go on meanwhile."""
 
 import json
+import re
+from decimal import Decimal
 
 import pytest
 import trio
@@ -8,12 +10,23 @@ import trio
 from tests.api.changed_services import changed
 from tests.api.conftest import Client
 from vivero.api import app
+from vivero.api.computing import split_bodies
 from vivero.api.http.decoding import LARGE_BYTES, MAX_BYTES, MAX_VALUES
+from vivero.api.settings import ApiSettings
 from vivero.core.records.instances import InstanceReply
 from vivero.engine.compute.problems import Busy, CannotWork, ProcessDied, TooCostly
 
 KEY = 2251799813685249
 LONG = "x" * LARGE_BYTES
+
+
+@pytest.fixture
+def settings(request):
+    """A short wait, in which a compute process on a busy machine does not answer: some tests ask for a longer one."""
+    return ApiSettings(response_timeout_s=getattr(request, "param", 0.05))
+
+
+patient = pytest.mark.parametrize("settings", [60.0], indirect=True, ids=[""])
 
 
 @pytest.fixture
@@ -29,6 +42,7 @@ async def create(client, variables, key=None):
 
 @pytest.mark.usefixtures("created")
 @pytest.mark.parametrize(("text", "elsewhere"), [("x", 0), (LONG, 1)])
+@patient
 async def test_large_bodies_are_decoded_elsewhere(client, engine, services, text, elsewhere):
     answer = await create(client, {"text": text, "fraction": 1.10, "list": [1, {"a": None}]})
     assert (answer.status, services.files.compute.stats.done) == (200, elsewhere)
@@ -38,6 +52,7 @@ async def test_large_bodies_are_decoded_elsewhere(client, engine, services, text
 
 
 @pytest.mark.usefixtures("created")
+@patient
 async def test_what_is_wrong_in_a_large_body_is_said(client, engine, services):
     async def refused(body):
         answer = await client("POST", "/v2/process-instances", body)
@@ -56,6 +71,7 @@ async def test_what_is_wrong_in_a_large_body_is_said(client, engine, services):
 
 
 @pytest.mark.usefixtures("created")
+@patient
 async def test_idempotency_keys_of_large_bodies_are_those_of_small_ones(client, engine, services, monkeypatch):
     """Before, such a body was decoded and encoded in the event loop."""
     variables = {"b": LONG, "a": 1.50}
@@ -137,3 +153,53 @@ async def test_large_commands_take_turns_and_small_ones_do_not_wait(client, engi
         assert (await create(client, {"a": "small"})).status == 200
     assert (await create(client, {"a": LONG})).status == 200
     assert budget.used == 0
+
+
+SPELLINGS = [
+    *("1.1", "1.10", "-0", "-0.0", "0.1", "1e3", "1E+3", "1.5e300", "1e-7", "123456789012345678901234567890", "1" * 25),
+    *(
+        "0.1234567890123456789",
+        "100000000000000000000000.5",
+        "9007199254740993",
+        "9007199254740993.0",
+        "0.30000000000000004",
+    ),
+    *(
+        "1e400",
+        "-1e400",
+        "4.9e-324",
+        "[1.1, 2]",
+        '{"a":1.1,"a":2.2}',
+        '"\\u00f6"',
+        '"\\ud800"',
+        "[1.1",
+        "nul",
+        "1.",
+        ".5",
+        "01.5",
+    ),
+]
+
+
+@pytest.mark.parametrize("before", ["", "1.5," * 400])
+@pytest.mark.parametrize("spelling", SPELLINGS)
+def test_a_large_body_keeps_its_digits_whether_its_numbers_are_doubles_or_not(spelling, before, monkeypatch):
+    """As decimals, which lose nothing, but for the time that they take."""
+    body = f'{{"variables":{{"a":[{before}{spelling}]}},"b":1.25}}'.encode()
+    as_doubles = decimals_of(split_bodies.split(body, ApiSettings()))
+    monkeypatch.setattr(split_bodies, "_IS_SPELLED_OTHERWISE", re.compile(b""))
+    assert as_doubles == decimals_of(split_bodies.split(body, ApiSettings()))
+
+
+def decimals_of(split):
+    """The parts with exact numbers, of which an exponent may be spelled in two ways."""
+    variables = {name: json.loads(value, parse_float=Decimal) for name, value in (split.variables or {}).items()}
+    return split.rest, variables, split.problem
+
+
+def test_numbers_as_most_clients_send_them_are_not_decoded_as_decimals(monkeypatch):
+    monkeypatch.setattr(split_bodies, "any_decoder", None)
+    body = b'{"variables":{"a":[1.1,0.25,-3,123.456]},"processDefinitionId":"p"}'
+    found = split_bodies.split(body, ApiSettings())
+    assert found.variables == {"a": b"[1.1,0.25,-3,123.456]"}
+    assert found.rest == b'{"variables":{},"processDefinitionId":"p"}'
