@@ -89,6 +89,8 @@ def _read_time(value: Any) -> datetime:
 KEY = Type("bigint", _EQUALITY | {"$notIn"}, _read_key, lambda v: cursors.check_number(v, 64), "({})::text")
 TEXT_KEY = Type("bigint", KEY.operators, _read_key_text, KEY.from_cursor, KEY.shown)
 """A key that the API documents as a text in filters."""
+NUMBERED_KEY = Type("bigint", KEY.operators, _read_key, KEY.from_cursor, f"coalesce({{}}, {NO_KEY})::text")
+"""A key that is shown as -1 if there is none, as Camunda shows it: clients in Java cannot read null there."""
 LIKE_KEY = Type("bigint", KEY.operators | {"$like"}, _read_key_text, KEY.from_cursor, KEY.shown)
 """A key that the API documents as a text with patterns in filters."""
 NUMBER = Type("bigint", _ORDER, _read_number, lambda v: cursors.check_number(v, 64))

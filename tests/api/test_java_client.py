@@ -9,6 +9,7 @@ import pytest
 import trio
 
 from tests.core.compensation_models import CANCEL, done, transaction
+from tests.core.dmn.models import decision, definitions, inputs, literal, table
 from tests.core.event_models import ad_hoc, boundary, complex_gateway, final, model
 from tests.core.models import end, file, par, process_element, start, task
 from tests.core.task_listener_models import user_task
@@ -45,21 +46,31 @@ MODELS = {
     ),
 }  # fmt: skip
 
+SHAPES = ("1.5", '"a"', "true", "null", "[1, [2], {a: 3}]", "{a: 1}", '@"2026-01-31"')
+RULES = [["> 10", '"gold"'], ["-", '"all"']]
+DECISIONS = definitions(
+    inputs("n")
+    + "".join(decision(f"shape{number}", literal(text)) for number, text in enumerate(SHAPES))
+    + decision(f"shape{len(SHAPES)}", table(["n"], ["kind"], RULES, "COLLECT"), inputs=["n"])
+    + decision("endless", literal("count(for i in 1..1000000000 return i)"))
+)
+
 
 @pytest.mark.long
 @pytest.mark.parametrize("version", VERSIONS)
 async def test_the_java_client_reads_every_answer(program_address, tmp_path, version):
     if missing := [name for name in ("mvn", "java") if shutil.which(name) is None]:
         pytest.skip(f"{' and '.join(missing)} is not installed")
-    for name, content in MODELS.items():
-        (tmp_path / f"{name}.bpmn").write_bytes(content)
+    files = {f"{name}.bpmn": content for name, content in MODELS.items()} | {"shapes.dmn": DECISIONS}
+    for name, content in files.items():
+        (tmp_path / name).write_bytes(content)
     sources = tmp_path / "src" / "main" / "java"
     sources.mkdir(parents=True)
     shutil.copy(PROGRAM, sources)
     project, replaced = re.subn(r"<version>8[.0-9]+</version>", f"<version>{version}</version>", PROJECT.read_text())
     assert replaced == 1
     (tmp_path / "pom.xml").write_text(project)
-    arguments = " ".join(f"{name}.bpmn" for name in MODELS)
+    arguments = " ".join(files)
     command = ["mvn", "-q", "-B", "compile", "exec:java", "-Dexec.mainClass=Rest", f"-Dexec.args={arguments}"]
     environment = os.environ | {"CAMUNDA_REST_ADDRESS": program_address}
     with trio.fail_after(300):

@@ -30,6 +30,10 @@ export async function decisionFile(key: string): Promise<string | null> {
   }
 }
 
+/** The process instance of an evaluation; null if a request asked for it. The API tells -1 then. */
+export const instanceOf = ({ processInstanceKey: key }: { processInstanceKey: string | null }): string | null =>
+  key === '-1' ? null : key;
+
 const numberIn = ({ decisionEvaluationInstanceKey: key }: { decisionEvaluationInstanceKey: string }): number =>
   Number(key.split('-')[1]);
 

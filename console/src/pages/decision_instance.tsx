@@ -2,7 +2,7 @@
 import '../decisions/decisions.css';
 import { Evaluated, Path, useGraph } from '../decisions/evaluated.tsx';
 import { get, ifAllowed } from '../lib/api.ts';
-import { decisionFile, evaluationOf } from '../lib/decisions.ts';
+import { decisionFile, evaluationOf, instanceOf } from '../lib/decisions.ts';
 import { number, t } from '../lib/i18n.ts';
 import { useResource } from '../lib/resource.ts';
 import { go, href } from '../lib/router.ts';
@@ -22,7 +22,7 @@ async function load(id: string, abort: AbortSignal): Promise<Found> {
   const [others, xml, element] = await Promise.all([
     evaluationOf(itself.decisionEvaluationKey, abort),
     decisionFile(itself.decisionDefinitionKey),
-    itself.elementInstanceKey
+    instanceOf(itself)
       ? ifAllowed(get<{ elementId: string }>(`/v2/element-instances/${itself.elementInstanceKey}`, abort))
       : null,
   ]);
@@ -74,7 +74,7 @@ function Shown({ found: { itself, others, xml, element } }: { found: Found }) {
         actions={
           <>
             <DeleteButton of={itself} n={others.length} />
-            {itself.processInstanceKey && (
+            {instanceOf(itself) && (
               <a class="button" href={href(`/instances/${itself.processInstanceKey}`, { element })}>
                 {t('decision.toTask')} {itself.businessId ?? itself.processInstanceKey}
                 {element && ` / ${element}`}

@@ -1,4 +1,5 @@
 // Decision instances: each decision that an evaluation took.
+import { instanceOf } from '../lib/decisions.ts';
 import { range } from '../lib/filters.ts';
 import { t } from '../lib/i18n.ts';
 import { href } from '../lib/router.ts';
@@ -42,7 +43,7 @@ const columns = (): Column<DecisionInstance>[] => [
   {
     title: t('instance'),
     cell: (d) =>
-      d.processInstanceKey ? (
+      instanceOf(d) ? (
         <a href={href(`/instances/${d.processInstanceKey}`)}>{d.businessId ?? d.processInstanceKey}</a>
       ) : (
         <span class="dim">–</span>

@@ -2,9 +2,12 @@ import io.camunda.client.CamundaClient;
 import io.camunda.client.api.command.CompleteJobCommandStep1.CompleteJobCommandJobResultStep;
 import io.camunda.client.api.command.CompleteJobResult;
 import io.camunda.client.api.response.ActivatedJob;
+import io.camunda.client.api.response.EvaluateDecisionResponse;
 import io.camunda.client.api.search.enums.ElementInstanceType;
 import io.camunda.client.api.search.enums.JobKind;
 import io.camunda.client.api.search.enums.ListenerEventType;
+import io.camunda.client.api.search.response.DecisionInstance;
+import io.camunda.client.api.search.response.DecisionInstanceState;
 import io.camunda.client.api.search.response.ElementInstance;
 import io.camunda.client.api.search.response.Job;
 import io.camunda.client.api.search.response.UserTask;
@@ -17,7 +20,7 @@ import java.util.concurrent.ExecutionException;
 import java.util.concurrent.Future;
 import java.util.function.Function;
 
-/** Ad-hoc sub-processes, task listeners, compensation and transactions with the official Java client. */
+/** Ad-hoc sub-processes, task listeners, compensation, transactions and decisions with the official Java client. */
 public class Rest {
   private static CamundaClient client;
 
@@ -31,6 +34,7 @@ public class Rest {
       adHoc();
       taskListeners();
       everyElement();
+      decisions();
       System.out.println("every answer was read");
     }
   }
@@ -82,6 +86,30 @@ public class Rest {
       complete(job(type), null, Map.of());
     }
     same(true, types(instance).containsAll(List.of(ElementInstanceType.SUB_PROCESS, ElementInstanceType.UNKNOWN)));
+  }
+
+  /** Results of each shape, matched rules and a failure, in the answer and in the decision instances. */
+  private static void decisions() {
+    List<String> outputs =
+        List.of("1.5", "\"a\"", "true", "null", "[1,[2],{\"a\":3}]", "{\"a\":1}", "\"2026-01-31\"", "[\"gold\",\"all\"]");
+    for (int number = 0; number < outputs.size(); number++) {
+      EvaluateDecisionResponse done = evaluate("shape" + number);
+      same(outputs.get(number), done.getDecisionOutput());
+      same(1, done.getEvaluatedDecisions().size());
+    }
+    same(2, evaluate("shape7").getEvaluatedDecisions().get(0).getMatchedRules().size());
+    EvaluateDecisionResponse failed = evaluate("endless");
+    same("endless", failed.getFailedDecisionId());
+    same(true, failed.getFailureMessage().contains("exceeds the limit"));
+    for (DecisionInstance one : client.newDecisionInstanceSearchRequest().send().join().items()) {
+      boolean fails = one.getDecisionDefinitionId().equals("endless");
+      same(fails ? DecisionInstanceState.FAILED : DecisionInstanceState.EVALUATED, one.getState());
+      same(one.getResult(), client.newDecisionInstanceGetRequest(one.getDecisionInstanceId()).send().join().getResult());
+    }
+  }
+
+  private static EvaluateDecisionResponse evaluate(String decision) {
+    return client.newEvaluateDecisionCommand().decisionId(decision).variables(Map.of("n", 20)).send().join();
   }
 
   private static long start(String process) {

@@ -157,7 +157,7 @@ async def test_an_instance_is_read_with_inputs_and_rules(reader, rows):
         "decisionDefinitionVersion": 3,
         "rootDecisionDefinitionKey": str(KEY + 2),
         "tenantId": "<default>",
-        "processDefinitionKey": None,
+        "processDefinitionKey": "-1",
         "processInstanceKey": str(KEY + 9),
         "rootProcessInstanceKey": str(KEY + 8),
         "elementInstanceKey": str(KEY + 10),
