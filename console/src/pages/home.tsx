@@ -23,23 +23,23 @@ type Found = {
   tasks: Page<UserTask> | null;
   jobs: Page<Job> | null;
   oldest: Page<Instance> | null;
+  ended: Page<Instance> | null;
   timers: Page<Timer> | null;
 };
 
 async function load(abort: AbortSignal): Promise<Found> {
-  const first = <T,>(resource: string, state: string, field: string): Promise<Page<T> | null> =>
-    ifAllowed(
-      search<T>(resource, { filter: { state }, sort: [{ field, order: 'ASC' }], page: { limit: SHOWN } }, abort),
-    );
-  const [oldest, running, tasks, jobs, timers, causes] = await Promise.all([
+  const first = <T,>(resource: string, state: unknown, field: string, order: 'ASC' | 'DESC' = 'ASC') =>
+    ifAllowed(search<T>(resource, { filter: { state }, sort: [{ field, order }], page: { limit: SHOWN } }, abort));
+  const [oldest, ended, running, tasks, jobs, timers, causes] = await Promise.all([
     first<Instance>('process-instances', 'ACTIVE', 'startDate'),
+    first<Instance>('process-instances', { $in: ['COMPLETED', 'TERMINATED'] }, 'endDate', 'DESC'),
     ifAllowed(runningInAll(abort)),
     first<UserTask>('user-tasks', 'CREATED', 'creationDate'),
     ifAllowed(search<Job>('jobs', { filter: { state: 'CREATED' }, page: { limit: 1 } }, abort)),
     first<Timer>('timers', 'PENDING', 'dueDate'),
     ifAllowed(causesOf(200, abort)),
   ]);
-  return { running, causes, tasks, jobs, oldest, timers };
+  return { running, causes, tasks, jobs, oldest, ended, timers };
 }
 
 function Figure({ to, label, n, bad = false }: { to: string; label: string; n: string; bad?: boolean }) {
@@ -117,7 +117,7 @@ const Task = ({ task }: { task: UserTask }) => (
   </>
 );
 
-const Oldest = ({ instance: i }: { instance: Instance }) => (
+const Row = ({ instance: i }: { instance: Instance }) => (
   <>
     <td class="wide">
       <a data-row href={href(`/instances/${i.processInstanceKey}`)}>
@@ -128,7 +128,7 @@ const Oldest = ({ instance: i }: { instance: Instance }) => (
     <td>
       <State of={i.state} incident={i.hasIncident} />
     </td>
-    <td class="number">{ago(i.startDate)}</td>
+    <td class="number">{ago(i.endDate ?? i.startDate)}</td>
   </>
 );
 
@@ -209,7 +209,12 @@ export function Home() {
               items={data.oldest.items}
               id={(i) => i.processInstanceKey}
             >
-              {(instance) => <Oldest instance={instance} />}
+              {(instance) => <Row instance={instance} />}
+            </Block>
+          )}
+          {data.ended && (
+            <Block title="home.ended" empty="empty.ended" items={data.ended.items} id={(i) => i.processInstanceKey}>
+              {(instance) => <Row instance={instance} />}
             </Block>
           )}
           {data.timers && (
