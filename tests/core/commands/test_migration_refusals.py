@@ -86,20 +86,25 @@ REFUSED = {
         ("t", "in"),
         "active element with id 't' has an unsupported type. The migration of a TRANSACTION is not supported",
     ),
-    "no mapping": (PLAIN, PLAIN, (), "no mapping instruction defined for active element with id 'a'"),
+    "no mapping": (
+        PLAIN,
+        PLAIN,
+        (),
+        "no mapping instruction defined for active element with id 'a'. Elements cannot be migrated without a mapping.",
+    ),
     "other type": (
         PLAIN,
         line(script("x", "=1", "r")),
         ("a:x",),
         "active element with id 'a' and type 'SERVICE_TASK' is mapped to an element with id 'x' and different type "
-        "'SCRIPT_TASK'",
+        "'SCRIPT_TASK'. Elements must be mapped to elements of the same type.",
     ),
     "user task of the engine to one of a worker": (
         line(user_task("a")),
         line(user_task("b", native=False)),
         ("a:b",),
         "active user task with id 'a' and implementation 'zeebe user task' is mapped to an user task with id 'b' and "
-        "different implementation 'job worker'",
+        "different implementation 'job worker'. Elements must be mapped to elements of the same implementation.",
     ),
     "the worker of an ad-hoc sub-process is gone": (
         tools(job="decide"),
@@ -112,7 +117,7 @@ REFUSED = {
         line(HOST),
         ("a:in",),
         "the flow scope of active element with id 'a' is changed. The flow scope of the active element is expected to "
-        "be 'p' but was 's'",
+        "be 'p' but was 's'. The flow scope of an element cannot be changed during migration.",
     ),
     "unnested": (line(HOST), line(HOST, task("b")), ("s", "in:b"), "the flow scope of active element with id 'in' is"),
     "detached": (
@@ -132,7 +137,7 @@ REFUSED = {
         messages.model(start(), messages.catch("b"), end(), "start > b > end"),
         ("a:b",),
         "active element with id 'a' and event type 'TIMER' is mapped to an element with id 'b' and different event "
-        "type 'MESSAGE'",
+        "type 'MESSAGE'. Elements must be mapped to elements of the same event type.",
     ),
     "two events to one": (
         line(task("a")).replace(
@@ -142,8 +147,18 @@ REFUSED = {
         ("a", "x:late", "y:late"),
         "more than one catch event is mapped to the target catch event with id 'late'",
     ),
-    "a loop more": (PLAIN, line(loop(task("a"), "=[1]")), ("a",), "different loop characteristics than the target"),
-    "a loop less": (line(loop(task("a"), "=[1]")), PLAIN, ("a",), "'parallel multi-instance' and 'none'"),
+    "a loop more": (
+        PLAIN,
+        line(loop(task("a"), "=[1]")),
+        ("a",),
+        "active element with id 'a' has different loop characteristics than the target element with id 'a'",
+    ),
+    "a loop less": (
+        line(loop(task("a"), "=[1]")),
+        PLAIN,
+        ("a",),
+        "'parallel multi-instance' and 'none'. Both must be the same.",
+    ),
     "a loop in another order": (
         line(loop(task("a"), "=[1]")),
         line(loop(task("a"), "=[1]", sequential=True)),
@@ -167,7 +182,8 @@ JOINS = {
     "no mapping of the join": (
         both(*BRANCHES),
         ("b",),
-        "no mapping instruction defined for active element with id 'g', at which tokens wait",
+        "no mapping instruction defined for active element with id 'g', at which tokens wait. Elements cannot be "
+        "migrated without a mapping.",
     ),
     "fewer flows": (
         both(task("b"), par("g"), "f > b > g", flow("f", "g")).replace(b'id="f-g"', b'id="a-g"'),
@@ -182,7 +198,8 @@ JOINS = {
     "the taken flow is gone": (
         both(task("x"), task("b"), par("g"), "f > x > g", "f > b > g"),
         ("b", "g"),
-        "the taken sequence flow with id 'a-g' of the gateway with id 'g', which is mapped to 'g', is mapped to none",
+        "the taken sequence flow with id 'a-g' of the gateway with id 'g', which is mapped to 'g', is mapped to none "
+        "of its incoming sequence flows. Add a mapping instruction for the sequence flow.",
     ),
 }
 
