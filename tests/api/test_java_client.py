@@ -70,7 +70,8 @@ async def test_the_java_client_reads_every_answer(program_address, tmp_path, ver
     project, replaced = re.subn(r"<version>8[.0-9]+</version>", f"<version>{version}</version>", PROJECT.read_text())
     assert replaced == 1
     (tmp_path / "pom.xml").write_text(project)
-    arguments = " ".join(files)
+    folders = ("", f"../{tmp_path.name}/", f"{tmp_path}/", "")  # the client sends paths as they are given
+    arguments = " ".join(folder + name for folder, name in zip(folders, files, strict=True))
     command = ["mvn", "-q", "-B", "compile", "exec:java", "-Dexec.mainClass=Rest", f"-Dexec.args={arguments}"]
     environment = os.environ | {"CAMUNDA_REST_ADDRESS": program_address}
     with trio.fail_after(300):
