@@ -183,8 +183,9 @@ async def compute(
             missing = not_loaded.need
             break
         _collect(collected, one.row, handled)
-        held = _is_held(handled, processor.notices.to_inbox[sent:])
-        collected.for_others |= not (held or isinstance(one.command, ContinueWork | EndHold))
+        if not collected.for_others:
+            held = _is_held(handled, processor.notices.to_inbox[sent:])
+            collected.for_others = not (held or isinstance(one.command, ContinueWork | EndHold))
         if isinstance(one.command, ChangeIfMatch) and handled[0].rejection is None:
             collected.untaken += one.command.untaken
         if one.row.audit is not None:
