@@ -213,6 +213,8 @@ def test_a_model_without_diagram_is_drawn_with_its_flows_and_open_sub_processes(
         assert within[place] + within[size] < around[place] + around[size]
     columns = [drawn[element].bounding_box()["x"] for element in ("start", "split", "left", "end")]
     assert columns == sorted(set(columns)), "it reads from left to right"
+    font = "text => [getComputedStyle(text).fontFamily.split(',')[0], document.fonts.check('12px Arimo')]"
+    assert drawn["deep"].locator("text").evaluate(font) == ["Arimo", True], "labels are as wide on each system"
 
 
 def test_everything_that_matches_is_cancelled_as_a_batch(console, api):

@@ -2,12 +2,16 @@
 
 import outline from 'bpmn-js/lib/features/outline';
 import Viewer from 'bpmn-js/lib/NavigatedViewer';
+import '@fontsource/arimo/400.css';
 import 'bpmn-js/dist/assets/diagram-js.css';
 import { type Badges, badge } from './badges.ts';
 import { type Carrying, carry } from './carrying.ts';
 import { type Box, fitted, heatColour, type Point, pathOf } from './geometry.ts';
 import type { Drawable } from './global_task.ts';
 import { classesOf, type Mark, type Marks, plannedText } from './marks.ts';
+
+/** As wide as Arial, for which modelers place labels, and which many systems lack. */
+const FONT = 'Arimo, Arial, sans-serif';
 
 type Shape = Box & {
   id: string;
@@ -150,8 +154,10 @@ export async function createDiagram(
     defaultStrokeColor: 'var(--stroke)',
     defaultLabelColor: 'var(--fg)',
   };
-  const viewer = new Viewer({ container: host, additionalModules: [outline], bpmnRenderer } as object);
+  const textRenderer = { defaultStyle: { fontFamily: FONT } };
+  const viewer = new Viewer({ container: host, additionalModules: [outline], bpmnRenderer, textRenderer } as object);
   try {
+    await document.fonts.load(`12px ${FONT}`, xml); // labels break where this face says
     await viewer.importXML(xml);
   } catch (error) {
     viewer.destroy();
