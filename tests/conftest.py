@@ -302,11 +302,12 @@ def connect(migrated):
 
 
 @pytest.fixture
-async def connection(connect):
+async def connection(databases, migrated):
     """A connection to the test's database."""
-    connection = await connect()
+    sessions = databases.sessions(migrated)
+    connection = await sessions.begin()
     yield connection
-    connection.close()
+    sessions.keep(connection)
 
 
 @pytest.fixture

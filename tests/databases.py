@@ -15,12 +15,14 @@ import psycopg
 from psycopg import sql
 from psycopg.conninfo import make_conninfo
 
+from tests.kept_sessions import KeptSessions
+
 LARGE_BYTES = 10 * 8192
 """A larger table is not reused: PostgreSQL plans for ten pages if there are fewer, and for their number otherwise."""
 SESSION_END_S = 10.0
 OTHER_SESSIONS = """
     SELECT pg_terminate_backend(pid) FROM pg_stat_activity
-    WHERE datname = current_database() AND pid <> pg_backend_pid()"""
+    WHERE datname = current_database() AND pid <> pg_backend_pid() AND pid <> ALL (%s)"""
 CHANGES = "pg_stat_get_tuples_inserted(oid) + pg_stat_get_tuples_updated(oid) + pg_stat_get_tuples_deleted(oid)"
 TOUCHED = f"""
     SELECT oid::regclass::text, pg_relation_size(oid) FROM pg_class
@@ -63,6 +65,11 @@ class Databases:
         """`prepare`: a statement for each copy, after which it counts as new."""
         self._administration, self._dsn, self._template, self._prepare = administration, dsn, template, prepare
         self._empty: list[Copy] = []
+        self._sessions: dict[str, KeptSessions] = {}
+
+    def sessions(self, dsn: str) -> KeptSessions:
+        """Sessions with one of these databases, which are kept as long as it is reused."""
+        return self._sessions.setdefault(dsn, KeptSessions(dsn))
 
     @contextmanager
     def one(self) -> Iterator[str]:
@@ -80,7 +87,9 @@ class Databases:
         name = self._create()
         with self._connect(name) as connection:
             connection.execute(self._prepare)
-        yield make_conninfo(self._dsn, dbname=name)
+        dsn = make_conninfo(self._dsn, dbname=name)
+        yield dsn
+        self._end_sessions(dsn)
         self._run("DROP DATABASE {} WITH (FORCE)", name)
 
     def close(self) -> None:
@@ -103,7 +112,12 @@ class Databases:
     def _drop(self, copy: Copy) -> None:
         name = copy.connection.info.dbname
         copy.connection.close()
+        self._end_sessions(copy.dsn)
         self._run("DROP DATABASE {} WITH (FORCE)", name)
+
+    def _end_sessions(self, dsn: str) -> None:
+        if kept := self._sessions.pop(dsn, None):
+            kept.end()
 
     def _run(self, statement: str, *names: str) -> None:
         self._administration.execute(sql.SQL(statement).format(*map(sql.Identifier, names)))
@@ -121,7 +135,9 @@ class Databases:
     def _emptied(self, copy: Copy) -> bool:
         """Whether the database is like a new one again."""
         try:
-            return sessions_have_ended(copy.connection) and self._restored(copy)
+            kept = self._sessions.get(copy.dsn)
+            pids = [] if kept is None else kept.settled()
+            return sessions_have_ended(copy.connection, pids) and self._restored(copy)
         except psycopg.OperationalError:
             return False  # the test has ended this connection, or has stopped the server
 
@@ -137,10 +153,10 @@ class Databases:
         return True
 
 
-def sessions_have_ended(connection: psycopg.Connection) -> bool:
-    """Ends all other sessions. PostgreSQL would wait for an end in steps of 100 ms."""
+def sessions_have_ended(connection: psycopg.Connection, kept: list[int]) -> bool:
+    """Ends all other sessions but the kept ones. PostgreSQL would wait for an end in steps of 100 ms."""
     until_s = time.monotonic() + SESSION_END_S
-    while connection.execute(OTHER_SESSIONS).fetchall():
+    while connection.execute(OTHER_SESSIONS, [kept]).fetchall():
         if time.monotonic() > until_s:
             return False
     return True

@@ -1,7 +1,10 @@
 """Each test gets a database like a new one, whatever the tests before it have done (tests/databases.py)."""
 
+from contextlib import suppress
+
 import psycopg
 import pytest
+import trio
 
 from tests.databases import LARGE_BYTES, Databases
 
@@ -79,3 +82,77 @@ def test_a_new_database_has_no_other_session(made):
     with made.new() as dsn, psycopg.connect(dsn) as connection:
         sessions = connection.execute("SELECT count(*) FROM pg_stat_activity WHERE datname = current_database()")
         assert sessions.fetchone() == (1,)
+
+
+@pytest.mark.parametrize("done", ["an inserted row", "changed rows", "keys taken"])
+def test_a_kept_session_goes_on_in_a_database_like_a_new_one(made, done):
+    with made.one() as first:
+        new = contents(first)
+        session = made.sessions(first).of_rows()
+        session.execute(CLEARED[done])
+        session.execute("SET jit_above_cost = 7; SELECT pg_advisory_lock(7)")
+    with made.one() as second:
+        assert second == first
+        assert contents(second) == new
+        assert made.sessions(second).of_rows() is session
+        assert session.execute("SHOW jit_above_cost").fetchone() == ("100000",)
+        with psycopg.connect(second) as other:
+            assert other.execute("SELECT pg_try_advisory_lock(7)").fetchone() == (True,)
+
+
+async def backend_of(sessions, dsn, statements):
+    """The number of the session of a pool that has run the statements."""
+    with sessions.pool(dsn) as pool:
+        async with pool.connection() as connection:
+            await connection.script(statements)
+            return connection.backend_pid
+
+
+def test_the_sessions_of_a_pool_are_kept(made):
+    with made.one() as first:
+        new = contents(first)
+        pid = trio.run(backend_of, made.sessions(first), first, INSERT.format("A"))
+    with made.one() as second:
+        assert second == first
+        assert contents(second) == new
+        assert trio.run(backend_of, made.sessions(second), second, "SELECT") == pid
+
+
+STATE = """
+    SELECT pg_backend_pid(), current_setting('enable_seqscan'), (SELECT count(*)::int FROM pg_listening_channels()),
+        (SELECT count(*)::int FROM pg_prepared_statements WHERE name = 'one')"""
+
+
+async def state_of(sessions, statements):
+    """The state in which a session begins, before it runs the statements."""
+    connection = await sessions.begin()
+    (state,) = (await connection.execute(STATE)).rows
+    await connection.script(statements)
+    sessions.keep(connection)
+    return state
+
+
+def test_a_session_that_is_used_again_is_like_a_new_one(made):
+    left = f"PREPARE one AS SELECT 1; LISTEN nobody; SET enable_seqscan = off; {INSERT.format('A')}"
+    with made.one() as first:
+        new = contents(first)
+        state = trio.run(state_of, made.sessions(first), left)
+    assert state[1:] == ("on", 0, 0)
+    with made.one() as second:
+        assert second == first
+        assert contents(second) == new
+        assert trio.run(state_of, made.sessions(second), "SELECT") == state
+
+
+@pytest.mark.parametrize("left", ["BEGIN", "SELECT pg_terminate_backend(pg_backend_pid())"])
+def test_a_session_that_cannot_go_on_ends(made, left):
+    with made.one() as first:
+        session = made.sessions(first).of_rows()
+        with suppress(psycopg.OperationalError):
+            session.execute(left)
+        pid = trio.run(backend_of, made.sessions(first), first, "BEGIN")
+    with made.one() as second:
+        assert second == first
+        assert session.closed
+        assert made.sessions(second).of_rows().execute("SELECT 1").fetchone() == (1,)
+        assert trio.run(backend_of, made.sessions(second), second, "SELECT") != pid

@@ -438,6 +438,7 @@ LOOKS_INSIDE: dict[str, int] = {
     "tests/engine/test_several_partitions.py": 1,
     "tests/engine/timers/test_task.py": 5,
     "tests/engine/timers/test_window.py": 1,
+    "tests/kept_sessions.py": 1,
     "tests/storage/postgres/test_checks.py": 1,
     "tests/storage/state/test_save.py": 5,
     "tests/storage/state/test_snapshots.py": 1,

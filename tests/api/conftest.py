@@ -5,7 +5,6 @@ from contextlib import asynccontextmanager
 from types import SimpleNamespace
 
 import msgspec
-import psycopg
 import pytest
 import trio
 
@@ -32,9 +31,7 @@ from vivero.engine.outcomes.admission import Lost
 from vivero.engine.outcomes.completions import Completions
 from vivero.engine.outcomes.replies import next_reply
 from vivero.storage.log.command_log import Appended, CommandOutcome
-from vivero.storage.postgres import driver
 from vivero.storage.postgres.errors import ConnectionLost
-from vivero.storage.postgres.pool import Pool
 
 KEY = 2251799813685249
 NOW_MS = 1_795_000_000_123
@@ -431,22 +428,22 @@ class Rows:
 
 
 @pytest.fixture
-def rows(database):
-    """A database with the schema, to put rows in."""
-    with psycopg.connect(database, autocommit=True) as connection:
-        yield Rows(connection)
+def sessions(databases, database):
+    """Sessions with the test's database that are kept for later tests."""
+    return databases.sessions(database)
 
 
 @pytest.fixture
-async def stored(rows, database, services):
+def rows(database, sessions):
+    """A database with the schema, to put rows in."""
+    return Rows(sessions.of_rows())
+
+
+@pytest.fixture
+async def stored(rows, database, sessions, services):
     """Services with a real database under them."""
-
-    async def connect(deadline):
-        return await driver.connect(database, name="vivero test", deadline=deadline)
-
-    pool = Pool(connect, 3)
-    yield changed(services, pool=pool, leasing=pool, large_jobs=pool)
-    pool.close()
+    with sessions.pool(database, 3) as pool:
+        yield changed(services, pool=pool, leasing=pool, large_jobs=pool)
 
 
 @pytest.fixture

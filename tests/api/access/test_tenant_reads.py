@@ -5,6 +5,7 @@ Each of the two defences, the conditions of the statements and row-level securit
 
 import json
 import re
+from contextlib import ExitStack
 
 import psycopg
 import pytest
@@ -85,13 +86,12 @@ class As:
 
 
 @pytest.fixture
-async def make(filled, services, monkeypatch):
+async def make(filled, databases, services, monkeypatch):
     """Makes a client for a caller and a defence."""
-    pools = []
+    sessions, stack = databases.sessions(filled), ExitStack()
 
     def pool_of(dsn):
-        pools.append(Pool(lambda deadline: driver.connect(dsn, name="vivero test", deadline=deadline), 2))
-        return pools[-1]
+        return stack.enter_context(sessions.pool(dsn))
 
     def client(access, defence="both"):
         if defence == "row-level security":
@@ -101,9 +101,8 @@ async def make(filled, services, monkeypatch):
         other = changed(services, pool=pool_of(filled), readers=readers, multi_tenancy=True, access=access)
         return Client(api_app.build(other))
 
-    yield client
-    for pool in pools:
-        pool.close()
+    with stack:
+        yield client
 
 
 def path(route, key):
