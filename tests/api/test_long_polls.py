@@ -437,7 +437,8 @@ async def test_a_poll_does_not_wait_for_ever_for_a_batch_and_its_leases_are_take
     (given,) = long_polls.lease_new(created(), NOW_MS)
     if end == "its client leaves":
         poll.poller.leave()
-    await poll.ended.wait()
+    with trio.fail_after(10 * DELIVERY_S):
+        await poll.ended.wait()
     waits_s = 1.0 if end == "its time is over" else 0.0
     assert poll.ended_at - began == pytest.approx(waits_s + DELIVERY_S)
     assert poll.poller.take() == []
