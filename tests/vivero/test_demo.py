@@ -144,6 +144,29 @@ async def test_a_garden_is_planted_once_and_one_that_fails_ends_nothing(monkeypa
     assert bool(text.getvalue()) is not planted
 
 
+async def test_an_order_that_fails_in_the_garden_ends_nothing():
+    text, asked = io.StringIO(), []
+
+    class Server:
+        async def search(self, _resource, _filter, limit):
+            return Page([], 0, None)
+
+        async def deploy(self, _files):
+            return {}
+
+        async def request(self, _method, _path, _body):
+            return SimpleNamespace(document={"jobs": []})
+
+        async def create(self, process, _variables, *, business_id, tags, await_s=None):
+            if await_s is not None:
+                asked.append(business_id)
+                raise ClientError(f"no worker for [{process}]")
+
+    await demo.Show(Server(), Console(file=text, width=120), 0.0).plant_garden()
+    assert text.getvalue().strip().endswith("The garden is not complete: no worker for [order].")
+    assert len(asked) <= garden.AT_A_TIME, "the rest is not begun"
+
+
 def test_a_port_that_is_taken_is_one_line(root, vivero):
     with socket.socket() as taken:
         taken.bind(("127.0.0.1", 0))

@@ -11,7 +11,7 @@ from typing import Any
 
 import trio
 
-from vivero.client.rest import Client, Document
+from vivero.client.rest import Client, ClientError, Document
 from vivero.worker import Handler
 
 TAG = "garden"
@@ -123,8 +123,9 @@ async def _invoice(client: Client, number: int) -> None:
 
 
 async def _work_orders(client: Client, progress: Callable[[int], None]) -> None:
-    """Let many orders go through, some at a time."""
+    """Let many orders go through, some at a time. Raises the first ClientError of them, without a group around it."""
     limit = trio.CapacityLimiter(AT_A_TIME)
+    failed: list[ClientError] = []
     ended = 0
 
     async def order(number: int) -> None:
@@ -133,12 +134,19 @@ async def _work_orders(client: Client, progress: Callable[[int], None]) -> None:
             sku, price = SKUS[number % len(SKUS)]
             variables = {"customer": f"Customer {number}", "card": f"4{number:03}"}
             items = [{"sku": sku, "price": price, "quantity": 1 + number % 5}]
-            await client.create(
-                "order", variables | {"items": items}, business_id=f"ORDER-{number}", tags=[TAG], await_s=30
-            )
+            try:
+                await client.create(
+                    "order", variables | {"items": items}, business_id=f"ORDER-{number}", tags=[TAG], await_s=30
+                )
+            except ClientError as error:
+                failed.append(error)
+                nursery.cancel_scope.cancel()
+                return
         ended += 1
         progress(ended)
 
     async with trio.open_nursery() as nursery:
         for number in range(1, ENDED + 1):
             nursery.start_soon(order, number)
+    if failed:
+        raise failed[0]
