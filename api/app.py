@@ -187,7 +187,7 @@ async def _respond(
     encoding = request.header(b"content-encoding")
     if encoding is not None and encoding.lower() not in ("", "identity"):
         raise _not_encoded(encoding)
-    if request.query_string and route.audited is not None and not route.has_dry_run:
+    if request.query_string and route.audited is not None and not (route.has_dry_run or route.owns_query):
         dry_runs.refuse(request)
     if request.body and route.takes_json:
         check_json_type(request)

@@ -58,6 +58,8 @@ class Route:
     """How the audit log shows what the route changes; None for a route that only reads, and for job activation."""
     has_dry_run: bool = False
     """Whether a request with `dryRun` changes nothing. All other routes that change something refuse it."""
+    owns_query: bool = False
+    """Whether no parameter of its query is the API's: the model of a webhook reads them."""
     of_no_tenant: bool = False
     """Whether it is for callers with all tenants only, because it shows or changes what concerns every tenant."""
 

@@ -22,6 +22,7 @@ def _receives(method: str) -> Route:
         takes_json=False,
         is_new=True,
         audited=audited.TELL_INSTANCES,
+        owns_query=True,
     )
 
 

@@ -104,6 +104,21 @@ def test_two_people_edit_one_variable(console, api):
     assert value_of(api, key, "amount") == 2
 
 
+def test_numbers_of_many_digits_are_no_conflict(console, api):
+    """They are compared with all their digits, and others beside them by their values."""
+    numbers = '{"big": 9007199254740993, "whole": 100.0}'
+    key = api.start("claim-review", "CLM-DIGITS", claim="CLM-DIGITS", numbers=json.loads(numbers), amount=1)
+    console.open(f"/instances/{key}")
+    row = console.page.get_by_role("row", name=re.compile("^numbers"))
+    row.hover()
+    row.get_by_role("button", name="Edit").click()
+    editor = console.page.get_by_label("Variables (JSON)")
+    editor.fill(editor.input_value().replace("big", "bigger"))
+    console.page.get_by_role("dialog").get_by_role("button", name="Set variables").click()
+    expect(console.page.get_by_text("Done at position")).to_be_visible()
+    assert value_of(api, key, "numbers") == {"bigger": 9007199254740993, "whole": 100}
+
+
 def test_another_change_of_the_instance_is_no_conflict(console, api):
     """The version of the instance has changed between the check and the command (412): it is checked again."""
     key = api.start("claim-review", "CLM-412", claim="CLM-412", amount=1)

@@ -11,8 +11,11 @@ const revived = JSON.parse as (text: string, reviver: Reviver) => unknown;
 
 const LONG_NUMBER = /(^|[^"\d.])[\d.]{16}/;
 
-const kept: Reviver = (_, value, context) =>
-  typeof value === 'number' && context?.source && `${value}` !== context.source ? JSON.rawJSON!(context.source) : value;
+/** Numbers that lose nothing stay numbers, also those that JavaScript spells in another way: `100.0`. */
+const kept: Reviver = (_, value, context) => {
+  const source = typeof value === 'number' && context?.source;
+  return source && LONG_NUMBER.test(source) && `${value}` !== source ? JSON.rawJSON!(source) : value;
+};
 
 /** The value of JSON text. A number with more digits than JavaScript's becomes what `JSON.stringify` writes as it was. */
 export const exact = (text: string): unknown =>

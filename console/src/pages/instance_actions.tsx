@@ -5,7 +5,7 @@ import { argument } from '../lib/commands.ts';
 import { curesOf } from '../lib/cures.ts';
 import { t } from '../lib/i18n.ts';
 import { type Now, versionOf } from '../lib/instance.ts';
-import { variablesOf } from '../lib/json.ts';
+import { exact, variablesOf } from '../lib/json.ts';
 import { go, href, put, query } from '../lib/router.ts';
 import { CANCEL_INSTANCE, DELETE_INSTANCE, MODIFY_INSTANCE, UPDATE_INSTANCE } from '../lib/session.ts';
 import type { Instance, Variable } from '../lib/shapes.ts';
@@ -44,7 +44,7 @@ async function valuesOf(scope: string, names: readonly string[]): Promise<Record
   const whole = await Promise.all(
     found.items.map((one) => (one.isTruncated ? get<Variable>(`/v2/variables/${one.variableKey}`) : one)),
   );
-  return Object.fromEntries(whole.map(({ name, value }) => [name, compact(JSON.parse(value))]));
+  return Object.fromEntries(whole.map(({ name, value }) => [name, compact(exact(value))]));
 }
 
 const compact = (value: unknown): string => JSON.stringify(value);

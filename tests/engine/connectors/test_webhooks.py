@@ -40,7 +40,9 @@ async def test_a_call_starts_a_process_and_answers_as_the_model_says(migrated):
     )
     async with program(migrated) as (client, _, _):
         assert (await deploy(client, model)).status_code == 200
-        answer = await client.post("/inbound/hook?q=x", json={"id": 7.5}, headers={"Authorization": "Bearer canary"})
+        answer = await client.post(
+            "/inbound/hook?q=x&dryRun=yes", json={"id": 7.5}, headers={"Authorization": "Bearer canary"}
+        )
         assert (answer.status_code, answer.headers["x-id"]) == (201, "7.5")
         assert answer.headers["content-security-policy"].endswith("sandbox")
         assert "set-cookie" not in answer.headers
