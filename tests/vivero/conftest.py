@@ -28,7 +28,6 @@ PROGRAM = """
 import sys
 from pathlib import Path
 from vivero.embedded import Settings, acquire
-from vivero.embedded.processes import dying_with_us
 with acquire(Path(sys.argv[1]), Settings.from_json(sys.argv[2])) as lease:
     print(lease.dsn, flush=True)
     sys.stdin.read()
