@@ -112,7 +112,7 @@ def _key_after_deployment() -> int:
 
 
 def _keys_of_an_instance() -> tuple[int, int, int]:
-    """How many keys a creation and a completion take, and which of the creation's is the job's."""
+    """The numbers of keys that a creation and a completion take, and the place of the job's in the creation's."""
     engine = MemoryEngine()
     engine.deploy(ONE_TASK)
     before = engine.state.next_key

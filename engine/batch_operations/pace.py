@@ -1,4 +1,4 @@
-"""How many commands of batch operations may be in the log: far fewer while others have commands, too.
+"""The number of commands of batch operations in the log: far fewer while others have commands, too.
 
 A command of others waits behind all that is in the log when it comes. Alone, a batch fills the log for a tenth of a
 second. Beside others, it sends as much as the engine processes in a hundredth.
@@ -40,7 +40,7 @@ class ItemPace:
 
     @property
     def allowed(self) -> int:
-        """How many unprocessed commands of batches the log may hold."""
+        """The number of unprocessed commands of batches that the log may hold."""
         return self._pace.allowed
 
     @property

@@ -92,7 +92,7 @@ BESIDE = {
     "documents.s3_access_key": {"documents.bucket": "s3://bkt"},
     "retention.archive_access_key": {"retention.archive": "s3://bkt"},
 }
-"""What they need, too."""
+"""The settings that each of them needs beside it."""
 SOURCES = ("file", "environment", "flags")
 
 

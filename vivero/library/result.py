@@ -75,7 +75,7 @@ class Result:
     instance: Instance
     happened: Happened
     undo: UndoOffer | None = None
-    """Of an operation on the instance: whether it can be taken back."""
+    """Whether an operation on the instance can be taken back; None for other calls."""
 
 
 def result_of(machine: Machine, operated: tuple[int, Before] | None = None) -> Result:

@@ -37,7 +37,7 @@ def warn_of_repeated_ids(root: Element, report: Report) -> None:
 def _elements(root: Element) -> Iterator[tuple[Element, str]]:
     """The elements of BPMN, each with the comparison in which a repeated id is reported already; empty if in none.
 
-    What is in processes that are not executed is left out, because nothing in them is checked.
+    Elements of processes that are not executed are left out, because nothing in them is checked.
     """
     yield root, ""
     for child in root:

@@ -19,7 +19,7 @@ _ANY: frozenset[str] = frozenset()
 _ITEM = frozenset({"itemDefinition"})
 _GATEWAYS = frozenset(tag for tag in ELEMENTS if tag.endswith("Gateway"))
 _COMMUNICATING = frozenset({"participant", "conversationNode"}) | (ELEMENTS.keys() - _GATEWAYS)
-"""What message flows join: pools, activities and events. BPMN 2.0.2 §9.3, table 9.2 (`InteractionNode`)."""
+"""The ends of message flows: pools, activities and events. BPMN 2.0.2 §9.3, table 9.2 (`InteractionNode`)."""
 
 REFERENCES: Mapping[str, Mapping[str, frozenset[str]]] = {
     "association": {"sourceRef": _ANY, "targetRef": _ANY},

@@ -60,7 +60,7 @@ DEFERRED = (
     "SELECT count(*)::int FROM process_instances WHERE ended_at IS NULL AND work IS NOT NULL AND work::text <> '[]'"
 )
 CACHES = {"nothing": 0, "little": 30_000}
-"""What a consumer keeps from batch to batch, in bytes."""
+"""The bytes that a consumer keeps from batch to batch."""
 ITEMS = {"items": [1, 2, 3, 4, 5, 6, 7]}
 
 

@@ -38,7 +38,7 @@ class BucketServer(ThreadingHTTPServer):
         self.calls: list[str] = []
         self.fault: Callable[[str, str, dict[str, str]], int | None] = lambda *_request: None
         self.ranged: Callable[[int, int, int], tuple[int, int, int]] = in_full
-        """What it answers to a range: the first and the last byte, and the status."""
+        """Its answer to a range: the first and the last byte, and the status."""
         self.lock = threading.Lock()
 
     @property
