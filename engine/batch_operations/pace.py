@@ -21,9 +21,9 @@ COMPANY_S = 1.0
 
 
 class ItemPace:
-    """The number of unprocessed commands of batches. It learns from the commits of this node who has commands.
+    """The number of unprocessed commands of batches. It learns from commits whether others have commands.
 
-    Partitions that other nodes lead are not told of. Their commands count when their items are settled.
+    This node hears of the commits of partitions that it leads. The outcomes of items tell of the others, later.
     """
 
     def __init__(self, most: int, delay_s: float) -> None:
@@ -36,7 +36,7 @@ class ItemPace:
         """Partition → positions of commands and when they were appended (Trio's clock), the oldest first."""
         self._processed: dict[int, int] = {}
         self._judged: dict[int, int] = {}
-        """Partition → the position up to which it is known whose commands they were."""
+        """Partition → the position up to which commands are known as own ones or those of others."""
 
     @property
     def allowed(self) -> int:
@@ -68,14 +68,18 @@ class ItemPace:
 
     def committed(self, partition: int, watermark: int) -> None:
         """The log of a partition is processed up to this position."""
-        self._processed[partition] = watermark
+        self._processed[partition] = max(watermark, self._processed.get(partition, watermark))
         if not self._appending:
             self._judge(partition)
 
     def settled(self, positions: Sequence[int]) -> None:
-        """Commands have outcomes. Those of partitions that other nodes lead are measured now."""
-        for partition in {partition_of(position) for position in positions} - self._processed.keys():
-            self._note(self._taken(partition, max(one for one in positions if partition_of(one) == partition)))
+        """Commands have outcomes: their logs are processed up to them, also logs that other nodes lead."""
+        latest: dict[int, int] = {}
+        for position in positions:
+            partition = partition_of(position)
+            latest[partition] = max(position, latest.get(partition, position))
+        for partition, position in latest.items():
+            self.committed(partition, position)
 
     def _judge(self, partition: int) -> None:
         """Measure the own commands among those that were processed since the last time; the rest are others'."""

@@ -3,7 +3,7 @@
 import pytest
 
 from vivero.engine.batch_operations.pace import BESIDE_S, COMPANY_S, ItemPace
-from vivero.engine.timers.pace import FIRST, LEAST
+from vivero.engine.timers.pace import FIRST, GROW, LEAST
 
 DELAY_S = 0.1
 FIRST_POSITION = 1 << 51
@@ -75,3 +75,27 @@ async def test_a_lost_connection_forgets_what_is_on_its_way(mock_clock):
     mock_clock.jump(10)
     log.pace.committed(1, FIRST_POSITION + 1)
     assert log.pace.allowed == LEAST, "it may be the command of anybody"
+
+
+async def test_a_log_that_another_node_has_taken_over_is_measured_by_outcomes(mock_clock):
+    """Otherwise its commands would stay in memory, and say nothing, until the end of the connection."""
+    log = Log(mock_clock, per_second=3_000)
+    for number in range(1, 4):
+        log.pace.append()
+        log.pace.appended([FIRST_POSITION + number])
+        mock_clock.jump(10 * DELAY_S)
+        log.pace.settled([FIRST_POSITION + number])
+    assert log.pace.allowed == LEAST
+    log.pace.committed(1, FIRST_POSITION + 1)
+    assert log.pace.allowed == LEAST, "late news of a commit are no news"
+
+
+async def test_others_in_a_log_that_another_node_works_off_are_seen(mock_clock):
+    pace = ItemPace(400, DELAY_S)
+    for position in (2 << 51) + 1, (2 << 51) + 3:
+        pace.append()
+        pace.appended([position])
+        mock_clock.jump(0.001)
+        assert pace.allowed >= FIRST
+        pace.settled([position])
+    assert pace.allowed == int(LEAST * GROW), "somebody has appended a command between the two"
