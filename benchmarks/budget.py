@@ -1,4 +1,4 @@
-"""What does an instance cost in counts that do not depend on the machine, and is it within the recorded budget?
+"""The cost of an instance in counts that do not depend on the machine, compared with the recorded budget.
 
 The counts are those of a fixed sequence of creations and completions of the measured process, in appends of
 `APPEND` commands and batches of `BATCH`: statements, rows, WAL, and executed bytecodes of each package. Requests over

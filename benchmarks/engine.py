@@ -1,4 +1,4 @@
-"""How fast does the consumer work off a log that was filled beforehand: create + complete of a one-task process."""
+"""The speed of the consumer on a log that was filled beforehand: create + complete of a one-task process."""
 
 from __future__ import annotations
 

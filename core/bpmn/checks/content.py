@@ -1,7 +1,7 @@
 """Content of a file that the schema of BPMN does not allow, or that speaks of an effect that it does not have.
 
-The reader of an element checks the element's own children. Here are the elements without a reader, and text between
-elements. Camunda compares each file with the schema, and rejects what it does not allow.
+The reader of an element checks the element's own children. This module checks elements without a reader, and text
+between elements. Camunda compares each file with the schema, and rejects what it does not allow.
 """
 
 from __future__ import annotations
