@@ -298,13 +298,16 @@ OUTSIDE = [
     "a\\\\..\\\\x.bpmn",
     "../" * 500 + "x.bpmn",
     "C:/models/x.bpmn",
+    "C:x.bpmn",
+    "/models/C:x.bpmn",
+    "c:" * 500 + "x.bpmn",
     "//s/x.bpmn",
 ]
 
 
 @pytest.mark.parametrize("file_name", OUTSIDE)
 @pytest.mark.harmless
-async def test_of_a_file_name_that_leads_out_of_its_folder_the_last_part_is_stored(rows, reader, engine, file_name):
+async def test_a_file_name_that_leads_out_of_its_folder_is_stored_by_its_last_part(rows, reader, engine, file_name):
     answer = await reader("POST", "/v2/deployments", body(part(process(), file_name=file_name)), [TYPE])
     assert engine.command.resources[0].name == "x.bpmn"
     sent = file_name.replace("\\\\", "\\")
@@ -313,7 +316,7 @@ async def test_of_a_file_name_that_leads_out_of_its_folder_the_last_part_is_stor
     ]
 
 
-@pytest.mark.parametrize("file_name", ["..", ".", "a/", "/", "a/..", "..\\\\"])
+@pytest.mark.parametrize("file_name", ["..", ".", "a/", "/", "a/..", "..\\\\", "C:", "C:.."])
 async def test_a_file_name_without_a_last_part_is_refused(client, engine, file_name):
     answer = await client("POST", "/v2/deployments", body(part(process(), file_name=file_name)), [TYPE])
     assert (answer.status, engine.appended) == (400, [])

@@ -164,6 +164,13 @@ async def test_the_latest_instances_are_read_from_an_index(connection, field, de
     assert await rows_read(connection, PROCESS_INSTANCES, query, "found") <= MAX_ROWS_PER_POSITION
 
 
+async def test_the_instances_that_ended_last_are_read_from_an_index(connection):
+    """The first page of the console asks for them."""
+    sort = Sort(PROCESS_INSTANCES.by_name["endDate"], True)
+    query = SearchQuery({"state": {"$in": ["COMPLETED", "TERMINATED"]}}, (sort,), limit=10)
+    assert await rows_read(connection, PROCESS_INSTANCES, query, "found") <= MAX_ROWS_PER_POSITION
+
+
 @pytest.mark.parametrize("field", ["startDate", "endDate"])
 async def test_a_range_of_time_gives_the_order_if_none_is_asked_for(connection, field):
     filter = {field: {"$gte": "1970-01-01T00:50:00Z", "$lt": "1970-01-01T00:55:00Z"}}
