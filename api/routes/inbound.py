@@ -75,8 +75,9 @@ async def _serve(
     webhook = claim.webhook
     headers = {name.decode("latin-1"): value.decode("latin-1") for name, value in request.headers}
     check_raw(webhook, headers, request.body, used)
-    form = _form(request, services, headers.get("content-type", ""))
-    body = _body(request, services, headers.get("content-type", "")) if form is None else form.fields
+    content_type = request.header(b"content-type") or ""
+    form = _form(request, services, content_type)
+    body = _body(request, services, content_type) if form is None else form.fields
     content: Document = {"body": body, "headers": headers, "params": dict(request.query)}
     await check_content(webhook, headers, _values(content), used, webhooks.find_key)
     shown = {name: value for name, value in headers.items() if name not in SENSITIVE}

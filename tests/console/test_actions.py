@@ -217,6 +217,16 @@ def test_a_model_without_diagram_is_drawn_with_its_flows_and_open_sub_processes(
     assert drawn["deep"].locator("text").evaluate(font) == ["Arimo", True], "labels are as wide on each system"
 
 
+def test_a_diagram_is_drawn_without_the_face_of_its_labels(console, api):
+    """A policy of a browser may bar fonts of pages."""
+    refused = []
+    console.page.route("**/*arimo*", lambda route: (refused.append(route.request.url), route.abort()))
+    console.open("/processes/claim-review")
+    expect(console.page.locator(".djs-shape").first).to_be_visible()
+    assert refused
+    console.errors.clear()
+
+
 def test_everything_that_matches_is_cancelled_as_a_batch(console, api):
     for number in range(3):
         api.start("claim-review", f"BATCH-{number}", claim="CLM")

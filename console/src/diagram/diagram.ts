@@ -157,7 +157,8 @@ export async function createDiagram(
   const textRenderer = { defaultStyle: { fontFamily: FONT } };
   const viewer = new Viewer({ container: host, additionalModules: [outline], bpmnRenderer, textRenderer } as object);
   try {
-    await document.fonts.load(`12px ${FONT}`, xml); // labels break where this face says
+    // Labels break where this face says. A browser that does not get it draws them in another one.
+    await document.fonts.load(`12px ${FONT}`, xml).catch(() => []);
     await viewer.importXML(xml);
   } catch (error) {
     viewer.destroy();

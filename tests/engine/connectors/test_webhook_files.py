@@ -101,5 +101,8 @@ async def test_forms_that_are_too_large_or_broken_are_refused(migrated, connecti
         for boundary in ("", "; boundary=x"):
             headers = {"Content-Type": f"multipart/form-data{boundary}"}
             assert (await client.post("/inbound/hook", content=b"--x\r\n", headers=headers)).status_code == 400
+        form = ("Content-Type", "multipart/form-data; boundary=x")
+        two = [form, ("Content-Type", "application/json")]
+        assert (await client.post("/inbound/hook", content=b"{}", headers=two)).status_code == 400, "of two types"
         assert await stored(connection) == (0, 0)
         assert await count(client) == 0
