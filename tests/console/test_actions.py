@@ -220,7 +220,12 @@ def test_a_model_without_diagram_is_drawn_with_its_flows_and_open_sub_processes(
 def test_a_diagram_is_drawn_without_the_face_of_its_labels(console, api):
     """A policy of a browser may bar fonts of pages."""
     refused = []
-    console.page.route("**/*arimo*", lambda route: (refused.append(route.request.url), route.abort()))
+
+    def refuse(route):
+        refused.append(route.request.url)
+        route.abort()
+
+    console.page.route("**/*arimo*", refuse)
     console.open("/processes/claim-review")
     expect(console.page.locator(".djs-shape").first).to_be_visible()
     assert refused
