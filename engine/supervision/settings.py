@@ -37,3 +37,8 @@ class SupervisionSettings:
     """See `supervision.max_deaths`."""
     blocked_after_s: float = 10.0
     """The program ends with exit code 70 when its event loop has been blocked this long."""
+
+    def __post_init__(self) -> None:
+        for name in ("idle_beat_s", "check_every_s"):
+            if getattr(self, name) <= 0:
+                raise ValueError(f"{name} must be greater than 0")

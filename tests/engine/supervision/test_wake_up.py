@@ -143,3 +143,11 @@ async def test_the_next_tick_is_later_and_at_most_one_interval_away(autojump_clo
     for every in (0.1, 0.25, 0.2, 1.0):
         tick = next_tick(every)
         assert trio.current_time() < tick <= trio.current_time() + every * 1.0001
+
+
+@pytest.mark.parametrize("every", ["idle_beat_s", "check_every_s"])
+@pytest.mark.parametrize("value", [0.0, -1.0])
+def test_an_interval_without_a_length_is_refused(every, value):
+    """It would be a division by zero in each child, or a loop without a pause."""
+    with pytest.raises(ValueError, match=f"{every} must be greater than 0"):
+        SupervisionSettings(**{every: value})
