@@ -6,6 +6,8 @@ import hmac
 from tests.engine.connectors.programs import deploy, program
 from tests.engine.connectors.test_webhooks import SIGNED, count, variables
 from tests.engine.connectors.webhook_models import by_message, starting
+from vivero.api.settings import ApiSettings
+from vivero.config.sections import Config
 from vivero.engine.documents.settings import DocumentSettings
 
 PAGE = b"<script>alert(1)</script>"
@@ -91,13 +93,15 @@ async def test_a_call_without_an_effect_leaves_no_document(migrated, connection,
 
 
 async def test_forms_that_are_too_large_or_broken_are_refused(migrated, connection):
-    most = DocumentSettings()
-    async with program(migrated) as (client, _, _):
+    most = DocumentSettings(max_bytes=1_000)
+    async with program(migrated, others=({"roles": Config().roles, "documents": most},)) as (client, _, _):
         assert (await deploy(client, starting())).status_code == 200
         many = await client.post("/inbound/hook", files=files(*((f"{n}", b"") for n in range(most.max_files + 1))))
         assert (many.status_code, "more than 20 files (documents.max_files)" in many.text) == (400, True)
-        large = await client.post("/inbound/hook", files=files(("a", bytes(most.max_bytes + 1))))
-        assert large.status_code == 413
+        large = await client.post("/inbound/hook", files=files(("a", b"1"), ("b", bytes(most.max_bytes + 1))))
+        assert (large.status_code, "The file in part [scans]" in large.text) == (413, True)
+        whole = await client.post("/inbound/hook", files=files(("a", bytes(ApiSettings().max_body_bytes))))
+        assert (whole.status_code, "The request body is larger than" in whole.text) == (413, True)
         for boundary in ("", "; boundary=x"):
             headers = {"Content-Type": f"multipart/form-data{boundary}"}
             assert (await client.post("/inbound/hook", content=b"--x\r\n", headers=headers)).status_code == 400
