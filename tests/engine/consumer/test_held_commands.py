@@ -4,6 +4,8 @@
 
 from functools import partial
 
+import trio
+
 from tests.core.engine import raw
 from tests.core.event_models import loop, model
 from tests.core.models import start, task
@@ -58,9 +60,11 @@ async def test_each_command_returns_once_although_the_program_is_killed_at_each_
     lives = 0
     while await left(connection):
         lives += 1
-        async with a_program(migrated, serial) as observer:
-            await eventually(partial(a_border, observer, connection))
-    assert lives > COMMANDS, "each command has a life of its own, and the migration has several"
+        with trio.CancelScope() as life:
+            async with a_program(migrated, serial) as observer:
+                killed_by_a_commit(life, observer)
+                await eventually(partial(nothing_left, connection))
+    assert lives > COMMANDS, "a life commits one batch, and at most one that is under way"
     assert await column(connection, VALUES) == [str(number) for number in range(COMMANDS)]
     assert await column(connection, ROWS, SET) == [2 * COMMANDS], "each is held, and handled"
     requests = [last - COMMANDS + 1 + number for number in range(COMMANDS)]
@@ -68,6 +72,17 @@ async def test_each_command_returns_once_although_the_program_is_killed_at_each_
     assert set(await column(connection, "SELECT element_id FROM element_instances WHERE ended_at IS NULL")) == {"a9"}
 
 
-async def a_border(observer, connection):
-    """Whether this life has committed something, or the commit under way when the last one was killed has done all."""
-    return observer.commits or not await left(connection)
+def killed_by_a_commit(life, observer):
+    """Cancel a program in the moment in which it hears of its first commit."""
+    committed = observer.committed
+
+    def last_commit(*arguments):
+        committed(*arguments)
+        life.cancel()
+
+    observer.committed = last_commit
+
+
+async def nothing_left(connection):
+    """Whether the commit that was under way when the last program was killed has done all."""
+    return not await left(connection)
