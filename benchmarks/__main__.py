@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import ast
 import importlib
 import sys
 import traceback
@@ -41,15 +42,23 @@ GIVEN = "given"
 DESCRIPTION = "Run the named benchmarks, by default the usual: one JSON line each on stdout, a table each on stderr."
 
 
+class Parser(argparse.ArgumentParser):
+    """Shows in its help what each benchmark measures. Only the help reads the files of all benchmarks."""
+
+    def format_help(self) -> str:
+        self.epilog = purposes()
+        return super().format_help()
+
+
 def main(arguments: Sequence[str] | None = None) -> list[str]:
     """Run the named benchmarks, by default the usual: one JSON line each on stdout, a table each on stderr.
 
     Gives the names of those that failed.
     """
-    parser = argparse.ArgumentParser(prog="python -m benchmarks", description=DESCRIPTION)
-    parser.add_argument(
-        "names", nargs="*", metavar="NAME", help=f"the usual: {', '.join(USUAL)}; also: {', '.join(LARGE)}"
+    parser = Parser(
+        prog="python -m benchmarks", description=DESCRIPTION, formatter_class=argparse.RawDescriptionHelpFormatter
     )
+    parser.add_argument("names", nargs="*", metavar="NAME", help="a benchmark of the lists below")
     parser.add_argument("--compare", type=Path, metavar="FILE", help="JSON lines of an earlier run: print ratios")
     parser.add_argument("--url", metavar="URL", help="measure this server, with the credentials of VIVERO_TOKEN, …")
     parser.add_argument("--seconds", type=float, default=10.0, metavar="S", help="how long, with --url: 10")
@@ -67,6 +76,22 @@ def main(arguments: Sequence[str] | None = None) -> list[str]:
         measured = _measure(GIVEN, before.get(GIVEN), options.url, options.seconds)
         return [] if measured else [GIVEN]
     return [name for name in options.names or USUAL if not _measure(name, before.get(name))]
+
+
+def purposes() -> str:
+    """The names of all benchmarks, each with the first sentence of its module."""
+    width = max(map(len, NAMES))
+    lists = {"usual": USUAL, "by name only, a minute or more each": LARGE}
+    return "\n\n".join(
+        "\n".join([f"{title}:", *(f"  {name:{width}}  {_purpose(name)}" for name in names)])
+        for title, names in lists.items()
+    )
+
+
+def _purpose(name: str) -> str:
+    path = Path(__file__).parent / name
+    path = path / "__init__.py" if path.is_dir() else path.with_suffix(".py")
+    return (ast.get_docstring(ast.parse(path.read_text(encoding="utf-8"))) or "").partition("\n")[0]
 
 
 def _measure(name: str, before: report.Figures | None, *arguments: object) -> bool:

@@ -3,6 +3,7 @@
 import importlib
 import inspect
 import json
+import re
 import runpy
 import sys
 from types import SimpleNamespace
@@ -54,6 +55,14 @@ def test_the_exit_code_tells_whether_a_benchmark_failed(benchmarks, monkeypatch,
     with pytest.raises(SystemExit) as ended:
         runpy.run_module("benchmarks", run_name="__main__")
     assert ended.value.code == code
+
+
+def test_the_help_says_what_each_benchmark_measures(capsys):
+    with pytest.raises(SystemExit):
+        engine.main(["--help"])
+    shown = dict(re.findall(r"^  (\w+) +([A-Z].+)$", capsys.readouterr().out, re.MULTILINE))
+    assert set(engine.NAMES) <= set(shown)
+    assert shown["capacity"].startswith("What does an instance cost each part of the system")
 
 
 def test_benchmarks_are_compared_with_an_earlier_run(benchmarks, tmp_path, capsys):

@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.sleeps import SLEEPING
 from vivero.core import dispatch
 from vivero.core.events.table import START_KINDS
 from vivero.core.state.subscription_index import INDEXED_BY
@@ -384,15 +385,12 @@ def sleeps(tree: ast.Module) -> Iterator[str]:
 
 
 def test_only_tests_of_clocks_sleep():
-    """The others wait with `eventually`, which says what did not happen."""
-    section = (ROOT / "docs" / "testing.md").read_text(encoding="utf-8").split("## Waiting\n")[1].split("\n## ")[0]
-    listed = set(re.findall(r"`(tests/[\w/]+\.py)`", section.partition("\n- ")[2]))
     found = {
         str(path.relative_to(ROOT))
         for path in TESTS
         if "sleep" in path.read_text(encoding="utf-8") and any(sleeps(parsed(path)))
     }
-    assert found == listed, "the list is in docs/testing.md"
+    assert found == set().union(*SLEEPING.values()), "the list is in tests/sleeps.py"
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,71 @@
+"""The tests that sleep, by reason: a clock is their subject.
+
+The others wait with `eventually`, which says what did not happen.
+"""
+
+SLEEPING = {
+    "It asks again after a moment.": {
+        "tests/eventually.py",
+    },
+    "A sleep takes no time under Trio's mock clock.": {
+        "tests/api/access/test_failed_sign_ins.py",
+        "tests/api/conftest.py",
+        "tests/api/http1/conftest.py",
+        "tests/api/http1/test_deadlines.py",
+        "tests/api/http1/test_exchange.py",
+        "tests/api/http1/test_memory.py",
+        "tests/api/test_deadlines.py",
+        "tests/api/test_shared_budget.py",
+        "tests/api/test_new_work.py",
+        "tests/api/test_outcome_waits.py",
+        "tests/engine/connectors/test_http_json.py",
+        "tests/engine/consumer/test_attempts.py",
+        "tests/engine/supervision/test_supervisor.py",
+        "tests/engine/supervision/test_wake_up.py",
+        "tests/engine/test_siblings.py",
+        "tests/storage/postgres/test_given_time.py",
+        "tests/vivero/test_worker.py",
+        "tests/vivero/web/test_live.py",
+        "tests/vivero/web/test_served.py",
+    },
+    "A stand-in for what sleeps in the program.": {
+        "tests/storage/postgres/test_announcer.py",
+        "tests/storage/postgres/test_notification_listener.py",
+    },
+    "A fault or an attack lasts for some time.": {
+        "tests/chaos/faults.py",
+        "tests/fault_proxy.py",
+        "tests/hostile/starvation.py",
+        "tests/hostile/test_bombs.py",
+        "tests/hostile/test_clocks.py",
+        "tests/hostile/test_computing.py",
+        "tests/hostile/test_connections.py",
+        "tests/hostile/test_database.py",
+        "tests/hostile/test_late_delivery.py",
+        "tests/hostile/test_messages.py",
+        "tests/process/postgres_server.py",
+        "tests/process/test_chaos.py",
+        "tests/process/test_lag.py",
+        "tests/process/test_outages.py",
+        "tests/process/test_processes.py",
+        "tests/process/test_two_programs.py",
+        "tests/proxies.py",
+    },
+    "A fault or a cancellation comes at a random moment.": {
+        "tests/chaos/runs.py",
+        "tests/process/test_kill.py",
+        "tests/process/test_shutdown.py",
+        "tests/process/test_storm.py",
+        "tests/process/test_timers.py",
+        "tests/storage/postgres/test_pool.py",
+    },
+    "Clients, workers and observers have a pace.": {
+        "tests/chaos/overload.py",
+        "tests/hostile/others.py",
+        "tests/hostile/test_passwords.py",
+        "tests/process/ledger_jobs.py",
+        "tests/process/load.py",
+        "tests/process/status_watch.py",
+        "tests/process/test_cross_node.py",
+    },
+}
