@@ -65,7 +65,7 @@ async def create(request: Request, services: Services) -> Response:
         services.files.webhooks.registry.outdated()  # the notification may come after the client's next call
     reply = submitted.outcome.reply_by(_reply_decoder)
     has_secret = None if services.files.webhooks is None else services.files.webhooks.has_secret
-    warnings = _renamed(parts) + warnings_of(parsed, services.files.webhooks is not None, has_secret)
+    warnings = _renamed(parts, files) + warnings_of(parsed, services.files.webhooks is not None, has_secret)
     warnings += await warnings_of_files(parsed, services, tenant)
     warnings += await warnings_of_variables(contents, services, tenant)
     document = _document(reply, warnings, submitted.appended.position)
@@ -101,13 +101,13 @@ def _name(sent: str) -> str:
     return name
 
 
-def _renamed(parts: list[FormPart]) -> list[str]:
+def _renamed(parts: list[FormPart], files: list[FormPart]) -> list[str]:
     """A warning for each file that is stored under another name than its client sent."""
-    sent = [part.file_name or "" for part in parts if part.name == "resources"]
+    sent = (part.file_name or "" for part in parts if part.name == "resources")
     return [
-        f"'{path}' leads out of the folder of its deployment: the file is deployed as '{name}'"
-        for path, name in zip(sent, map(_name, sent), strict=True)
-        if path != name
+        f"'{path}' leads out of the folder of its deployment: the file is deployed as '{file.file_name}'"
+        for path, file in zip(sent, files, strict=True)
+        if path != file.file_name
     ]
 
 

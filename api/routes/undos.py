@@ -31,7 +31,14 @@ from vivero.core.undos.inverse import (
 )
 from vivero.storage.access.tenants import Tenants
 from vivero.storage.postgres.driver import Connection
-from vivero.storage.reads.latest_changes import HAD_WORKER, LatestChange, job_with_worker, latest_change, taken_job
+from vivero.storage.reads.latest_changes import (
+    HAD_WORKER,
+    HasEnded,
+    LatestChange,
+    job_with_worker,
+    latest_change,
+    taken_job,
+)
 
 NOT_LOGGED = "the event log does not have the latest change of its instance tree any more"
 TOO_MUCH = "it has more rows than can be compared"
@@ -53,6 +60,7 @@ KINDS: Mapping[Operation, Kind] = {
     Operation.MIGRATE: Kind(UPDATE_INSTANCE, audited.MIGRATE_INSTANCE),
     Operation.SUSPEND: Kind(SUSPEND_INSTANCE, audited.RESUME_INSTANCE),
     Operation.RESUME: Kind(SUSPEND_INSTANCE, audited.SUSPEND_INSTANCE),
+    Operation.ASSIGN_BUSINESS_ID: Kind(UPDATE_INSTANCE, audited.ASSIGN_BUSINESS_ID),
 }
 
 
@@ -135,7 +143,11 @@ async def _offer_of(request: Request, services: Services) -> Offer:
         reason = None if offer.undo is None else await _taken(connection, offer.undo)
         return offer if reason is None else offer._replace(undo=None, reason=reason)
 
-    offer = await read_of(services, request.tenants, query)
+    try:
+        offer = await read_of(services, request.tenants, query)
+    except HasEnded:
+        detail = REFUSED.format(key, "it has ended: neither a cancellation nor another end can be taken back")
+        raise Problem(404, "NOT_FOUND", detail) from None
     if offer is None:
         raise Problem(404, "NOT_FOUND", REFUSED.format(key, "no process instance with this key is running"))
     return offer

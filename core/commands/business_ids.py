@@ -1,6 +1,7 @@
 """Business ids: assign one to a running process instance, by a command of its own or with the completion of a job.
 
-The assignment is for good. A business id belongs to a root; a called instance gets its own when it begins.
+The assignment is for good, unless an undo takes it back. A business id belongs to a root; a called instance gets its
+own when it begins.
 """
 
 from __future__ import annotations
@@ -21,7 +22,7 @@ def assign(command: AssignBusinessId, view: View) -> Effects:
     if instance is None or not view.enter(instance.tenant):
         text = f"{_begin(command.key)}, but no such process instance was found"
         raise Reject(RejectionCode.NOT_FOUND, text)
-    return assign_to(instance, command.business_id)
+    return _unassigned(instance) if command.business_id is None else assign_to(instance, command.business_id)
 
 
 def assign_to(instance: Instance, business_id: str) -> Effects:
@@ -40,6 +41,11 @@ def assign_to(instance: Instance, business_id: str) -> Effects:
     if instance.business_id is not None:
         raise _refused(instance, "it has another business id already")
     yield BusinessIdAssigned(instance.key, business_id)
+
+
+def _unassigned(instance: Instance) -> Effects:
+    if instance.business_id:
+        yield BusinessIdAssigned(instance.key, None)
 
 
 def _begin(key: int) -> str:

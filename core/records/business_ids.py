@@ -9,7 +9,10 @@ from vivero.core.records.base import Command, Event, Sender, WhileSuspended
 
 
 class AssignBusinessId(Command, frozen=True):
-    """Give a business id to a running root process instance that has none."""
+    """Give a business id to a running root process instance that has none.
+
+    None takes the assignment back. Only an undo sends it, on the condition that nothing else has happened since.
+    """
 
     intent: ClassVar[str] = "PROCESS_INSTANCE_BUSINESS_ID:ASSIGN"
     home = homes.of_key
@@ -18,11 +21,11 @@ class AssignBusinessId(Command, frozen=True):
     changes_tree = True
 
     key: int
-    business_id: str
+    business_id: str | None
 
 
 class BusinessIdAssigned(Event, frozen=True):
-    """The process instance has this business id. Rows of before keep none."""
+    """The process instance has this business id; None: it has none any more. Rows of before keep none."""
 
     key: int
-    business_id: str
+    business_id: str | None

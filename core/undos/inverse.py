@@ -15,6 +15,7 @@ from msgspec.structs import replace
 
 from vivero.core.bpmn.elements.ad_hoc import INNER_TYPE
 from vivero.core.records.base import Command, Event
+from vivero.core.records.business_ids import AssignBusinessId, BusinessIdAssigned
 from vivero.core.records.instances import (
     ElementActivated,
     ElementActivating,
@@ -48,12 +49,13 @@ from vivero.core.records.user_tasks import UserTaskCreated, UserTaskEnded
 
 
 class Operation(StrEnum):
-    """The operations that can be undone, by their names in the audit log."""
+    """The operations that can be undone."""
 
     MODIFY = "MODIFY"
     MIGRATE = "MIGRATE"
     SUSPEND = "SUSPEND"
     RESUME = "RESUME"
+    ASSIGN_BUSINESS_ID = "ASSIGN_BUSINESS_ID"
 
 
 class Undo(NamedTuple):
@@ -96,6 +98,8 @@ def operation_of(events: Sequence[Event], key: int) -> Operation | None:
     """The operation on the process instance of which these are all events; None: it was another command."""
     if not events or getattr(events[0], "key", None) != key:
         return None
+    if isinstance(events[0], BusinessIdAssigned) and len(events) > 1:
+        return None  # the completion of a job, which assigned the id first
     return OPERATIONS.get(type(events[0]))
 
 
@@ -104,6 +108,7 @@ OPERATIONS: dict[type[Event], Operation] = {
     InstanceMigrated: Operation.MIGRATE,
     InstanceSuspended: Operation.SUSPEND,
     InstanceResumed: Operation.RESUME,
+    BusinessIdAssigned: Operation.ASSIGN_BUSINESS_ID,
 }
 
 
@@ -150,6 +155,21 @@ def _named(called: tuple[int, ...]) -> tuple[int, ...]:
     if len(called) > MOST_CALLED:
         raise NotExact(f"it included more than {MOST_CALLED:,} called process instances")
     return called
+
+
+# ---- business id
+
+
+def _of_business_id(events: Sequence[Event], key: int, around: Surroundings) -> Undo:
+    """Nothing carries a business id that was assigned late, but what begins afterwards."""
+    (assigned,) = events
+    assert isinstance(assigned, BusinessIdAssigned), "the event names the operation"
+    if assigned.business_id is not None:
+        return Undo(AssignBusinessId(key, None))
+    former = [one.business_id for one in around.earlier if isinstance(one, BusinessIdAssigned) and one.key == key]
+    if not former:
+        raise NotExact("the log does not show the former business id any more")
+    return Undo(AssignBusinessId(key, former[-1]))
 
 
 # ---- migration
@@ -268,4 +288,5 @@ _INVERSE = {
     Operation.MIGRATE: _of_migration,
     Operation.SUSPEND: _of_suspension,
     Operation.RESUME: _of_resumption,
+    Operation.ASSIGN_BUSINESS_ID: _of_business_id,
 }

@@ -24,6 +24,10 @@ MOST_OPEN = 10_000
 """Open jobs of the process instances of an operation."""
 
 
+class HasEnded(Exception):
+    """The process instance has ended, and no end can be taken back."""
+
+
 class LatestChange(NamedTuple):
     """The events of the latest command that changed a tree, and what is there now. `version`: of the tree.
 
@@ -38,12 +42,18 @@ class LatestChange(NamedTuple):
 
 
 async def latest_change(connection: Connection, key: int, tenants: Tenants = None) -> LatestChange | None:
-    """The latest change of the tree of a process instance; None if these tenants have no such running instance."""
+    """The latest change of the tree of a process instance; None if these tenants have no such instance.
+
+    Raises:
+        HasEnded: the instance does not run any more.
+    """
     async with connection.transaction(ONE_MOMENT):
         found = (await _of_tenants.execute(connection, "tree", tenants, key)).rows
         if not found:
             return None
-        root, version = found[0]
+        root, version, has_ended = found[0]
+        if has_ended:
+            raise HasEnded
         latest = (await connection.execute(_sql["latest"], (root, LATEST_ROWS + 1))).rows
         earlier = (await connection.execute(_sql["earlier"], (root, EARLIER_ROWS))).rows
         events = _events(latest)

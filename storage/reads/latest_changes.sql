@@ -1,8 +1,8 @@
 -- name: tree
--- By primary key: the root of a process instance, and the version of its tree. An ended instance has nothing to undo.
-SELECT i.root_key, root.version
+-- By primary key: the root of a process instance, the version of its tree, and whether it has ended: no end is undone.
+SELECT i.root_key, root.version, i.ended_at IS NOT NULL
 FROM process_instances i JOIN process_instances root ON root.process_instance_key = i.root_key
-WHERE i.process_instance_key = $1 AND i.ended_at IS NULL
+WHERE i.process_instance_key = $1
     -- only tenants: AND i.tenant_id = ANY ($2::text[]);
 
 -- name: latest

@@ -11,6 +11,7 @@ from tests.core.modification_models import FORKED, command, move
 from tests.core.undos.shapes import shape_of
 from tests.engine.whole_engine import WholeEngine
 from vivero.core.commands.conditional_change import conditional
+from vivero.core.records.business_ids import AssignBusinessId
 from vivero.core.records.effects import RejectionCode
 from vivero.core.records.instances import CancelInstance, SetVariables
 from vivero.core.records.jobs import CompleteJob
@@ -19,7 +20,7 @@ from vivero.core.records.migrations import MigrateInstance
 from vivero.core.records.suspensions import SuspendInstance
 from vivero.core.snapshots.codec import encode
 from vivero.core.undos.inverse import inverse_of, operation_of
-from vivero.storage.reads.latest_changes import job_with_worker, latest_change, taken_job
+from vivero.storage.reads.latest_changes import HasEnded, job_with_worker, latest_change, taken_job
 from vivero.storage.state.snapshots import ONE_MOMENT, read_live_tree
 from vivero.storage.work import activation
 from vivero.storage.work.activation import ActivationRequest
@@ -47,7 +48,7 @@ async def seen(engine):
         " WHERE ended_at IS NULL UNION ALL"
         " SELECT 'j', job_key, element_id, process_definition_key, state || ready FROM jobs WHERE ended_at IS NULL"
         " UNION ALL SELECT 'p', process_instance_key, process_id, process_definition_key, state || tokens::text"
-        " || coalesce(suspended_reason, '') FROM process_instances ORDER BY 1, 2"
+        " || coalesce(suspended_reason, business_id, '') FROM process_instances ORDER BY 1, 2"
     )
 
 
@@ -59,6 +60,7 @@ async def test_each_operation_is_taken_back(engine):
     for change in (
         command(key, "c"),
         SuspendInstance(key, True, "prices"),
+        AssignBusinessId(key, "order-7"),
         MigrateInstance(key, int(other), (("a", "a"), ("b", "bb"))),
     ):
         before = await seen(engine)
@@ -186,7 +188,8 @@ async def test_an_instance_that_ends_before_the_undo_is_not_found(engine):
     _, _, again = await offered(engine, key)
     assert (await engine.run(CancelInstance(key))).rejection is None
     assert (await engine.run(again)).rejection.code is RejectionCode.NOT_FOUND
-    assert await latest_change(engine.connection, key) is None
+    with pytest.raises(HasEnded):
+        await latest_change(engine.connection, key)
 
 
 async def test_a_second_undo_finds_another_version(engine):

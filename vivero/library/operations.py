@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from datetime import datetime
 from typing import Any
 
@@ -23,7 +23,7 @@ from vivero.core.records.suspensions import ResumeInstance, SuspendInstance
 from vivero.core.state.catalogue import Definition
 from vivero.core.state.instance_tree import Instance
 from vivero.core.undos.inverse import HAS_HAPPENED, NO_OPERATION, REFUSED
-from vivero.library.calls import Document, encoded, process_of, restored, root_of, run_at_root
+from vivero.library.calls import Document, encoded, process_of, restored, root_of
 from vivero.library.machine import Machine, Rejected
 from vivero.library.models import Models
 from vivero.library.result import Result, result_of
@@ -90,9 +90,7 @@ def modify(
         tuple(TerminateInstruction(element_id=id) for id in terminate),
         tuple(MoveInstruction(target, id, scope_type=INFERRED, variables=first) for id, target in move.items()),
     )
-    machine = restored(models, snapshot, now)
-    root = root_of(machine)
-    return _operated(machine, root, ModifyInstance(root.key, *instructions))
+    return _operate_at_root(models, snapshot, now, lambda root: ModifyInstance(root, *instructions))
 
 
 def suspend(
@@ -104,16 +102,12 @@ def suspend(
     now: datetime | None = None,
 ) -> Result:
     """Stop the instance where it is; `include_called`: with those that it has called."""
-    machine = restored(models, snapshot, now)
-    root = root_of(machine)
-    return _operated(machine, root, SuspendInstance(root.key, include_called, reason))
+    return _operate_at_root(models, snapshot, now, lambda root: SuspendInstance(root, include_called, reason))
 
 
 def resume(models: Models, snapshot: Document, *, include_called: bool = False, now: datetime | None = None) -> Result:
     """Let a suspended instance go on; `include_called`: with suspended ones that it has called."""
-    machine = restored(models, snapshot, now)
-    root = root_of(machine)
-    return _operated(machine, root, ResumeInstance(root.key, include_called))
+    return _operate_at_root(models, snapshot, now, lambda root: ResumeInstance(root, include_called))
 
 
 def undo(models: Models, snapshot: Document, offer: UndoOffer | None, *, now: datetime | None = None) -> Result:
@@ -138,6 +132,15 @@ def _not_undone(root: Instance, reason: str) -> Rejected:
     return Rejected(Rejection(RejectionCode.INVALID_STATE, REFUSED.format(root.key, reason)))
 
 
+def _operate_at_root(
+    models: Models, snapshot: Document, now: datetime | None, command_for: Callable[[int], Command]
+) -> Result:
+    """Do the operation with the key of the process instance."""
+    machine = restored(models, snapshot, now)
+    root = root_of(machine)
+    return _operated(machine, root, command_for(root.key))
+
+
 def _operated(machine: Machine, root: Instance, command: Command) -> Result:
     """Do the operation. The result says whether it can be taken back."""
     before = before_operation(machine)
@@ -147,4 +150,4 @@ def _operated(machine: Machine, root: Instance, command: Command) -> Result:
 
 def assign_business_id(models: Models, snapshot: Document, business_id: str, *, now: datetime | None = None) -> Result:
     """Give a business id to an instance that has none."""
-    return run_at_root(models, snapshot, now, lambda root: AssignBusinessId(root, business_id))
+    return _operate_at_root(models, snapshot, now, lambda root: AssignBusinessId(root, business_id))

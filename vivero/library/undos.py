@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from vivero.core.records.base import Command, Event
+from vivero.core.records.business_ids import BusinessIdAssigned
 from vivero.core.records.suspensions import InstanceSuspended
 from vivero.core.snapshots.format import DefinitionEntry
 from vivero.core.snapshots.writer import definition_entry
@@ -38,18 +39,20 @@ class Before:
     """The state that an undo depends on, before an operation. `length`: of the machine's log."""
 
     length: int
-    suspensions: tuple[InstanceSuspended, ...]
+    earlier: tuple[Event, ...]
+    """The events before it that an undo looks for."""
     definitions: tuple[DefinitionEntry, ...]
 
 
 def before_operation(machine: Machine) -> Before:
     """The state before the next command."""
     live = [one for one in machine.state.elements.values() if isinstance(one, Instance)]
-    suspended = (one for one in live if one.suspended_at is not None)
-    suspensions = tuple(InstanceSuspended(one.key, one.suspended_reason) for one in suspended)
+    suspended = [one for one in live if one.suspended_at is not None]
+    assigned = [BusinessIdAssigned(one.key, one.business_id) for one in live if one.business_id is not None]
+    earlier = (*(InstanceSuspended(one.key, one.suspended_reason) for one in suspended), *assigned)
     known = machine.state.catalogue.definitions
     definitions = tuple(definition_entry(known[key]) for key in sorted({one.definition_key for one in live}))
-    return Before(len(machine.engine.log), suspensions, definitions)
+    return Before(len(machine.engine.log), earlier, definitions)
 
 
 def offer_of(machine: Machine, key: int, before: Before, version: int) -> UndoOffer | None:
@@ -64,7 +67,7 @@ def offer_of(machine: Machine, key: int, before: Before, version: int) -> UndoOf
     if not machine.state.trees:
         return UndoOffer(version, operation, "the process instance has ended", (), None)
     try:
-        found = inverse_of(operation, events, key, _around(machine, instances_of(events), before.suspensions))
+        found = inverse_of(operation, events, key, _around(machine, instances_of(events), before.earlier))
     except NotExact as error:
         return UndoOffer(version, operation, str(error), (), None)
     jobs = found.untaken + found.never_taken

@@ -305,6 +305,7 @@ export const en = {
   'undo.modify': 'Undo modification',
   'undo.migrate': 'Undo migration',
   'undo.suspend': 'Undo suspension',
+  'undo.businessId': 'Undo business id',
   'undo.resume': 'Undo resumption',
   'undo.note': 'All that is alive will be as before the operation. Elements and jobs that a modification has terminated get new keys. If anything else happens first, nothing is undone.',
   variables: 'Variables',

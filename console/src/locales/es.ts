@@ -306,6 +306,7 @@ export const es: Catalogue = {
   'undo.modify': 'Deshacer la modificación',
   'undo.migrate': 'Deshacer la migración',
   'undo.suspend': 'Deshacer la suspensión',
+  'undo.businessId': 'Deshacer el identificador de negocio',
   'undo.resume': 'Deshacer la reanudación',
   'undo.note': 'Lo que está vivo quedará como antes de la operación. Los elementos y trabajos que una modificación terminó reciben claves nuevas. Si antes ocurre otra cosa, no se deshace nada.',
   variables: 'Variables',

@@ -306,6 +306,7 @@ export const pt: Catalogue = {
   'undo.modify': 'Desfazer a modificação',
   'undo.migrate': 'Desfazer a migração',
   'undo.suspend': 'Desfazer a suspensão',
+  'undo.businessId': 'Desfazer o ID de negócio',
   'undo.resume': 'Desfazer a retomada',
   'undo.note': 'O que está vivo ficará como antes da operação. Os elementos e trabalhos que uma modificação terminou recebem chaves novas. Se algo mais acontecer antes, nada é desfeito.',
   variables: 'Variáveis',

@@ -7,7 +7,7 @@ import type { Instance } from '../lib/shapes.ts';
 import { ActionDialog } from '../parts/action.tsx';
 import { Opening } from '../parts/opening.tsx';
 
-type Operation = 'MODIFY' | 'MIGRATE' | 'SUSPEND' | 'RESUME';
+type Operation = 'MODIFY' | 'MIGRATE' | 'SUSPEND' | 'RESUME' | 'ASSIGN_BUSINESS_ID';
 type Offer = { offered: boolean; operation: Operation | null; version: number; reason: string | null };
 
 const OPERATIONS: Record<Operation, readonly [need: Need, title: Key]> = {
@@ -15,6 +15,7 @@ const OPERATIONS: Record<Operation, readonly [need: Need, title: Key]> = {
   MIGRATE: [UPDATE_INSTANCE, 'undo.migrate'],
   SUSPEND: [SUSPEND_INSTANCE, 'undo.suspend'],
   RESUME: [SUSPEND_INSTANCE, 'undo.resume'],
+  ASSIGN_BUSINESS_ID: [UPDATE_INSTANCE, 'undo.businessId'],
 };
 
 export function UndoButton({ instance }: { instance: Instance }) {

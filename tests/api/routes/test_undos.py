@@ -9,6 +9,7 @@ from vivero.api import app as api_app
 from vivero.api.callers.caller import Caller
 from vivero.api.callers.permissions import ALL_RIGHTS, rights
 from vivero.core.commands.conditional_change import change_of
+from vivero.core.records.business_ids import AssignBusinessId, BusinessIdAssigned
 from vivero.core.records.conditional_changes import ChangeIfMatch
 from vivero.core.records.effects import Rejection, RejectionCode
 from vivero.core.records.instances import (
@@ -46,6 +47,15 @@ async def test_a_resumption_is_taken_back_with_its_reason(happened, reader, engi
     happened(2, InstanceResumed(KEY))
     assert (await reader("POST", PATH)).status == 204
     assert change_of(engine.command) == SuspendInstance(KEY, False, "prices")
+
+
+async def test_a_late_business_id_is_taken_back_and_recorded_as_an_update(happened, stored, engine):
+    happened(1, BusinessIdAssigned(KEY, "order-7"))
+    client = Client(api_app.build(changed(stored, access=OneCaller(Caller("USER", "ann", ALL_RIGHTS)))))
+    assert (await client("GET", PATH)).json["operation"] == "ASSIGN_BUSINESS_ID"
+    assert (await client("POST", PATH)).status == 204
+    assert change_of(engine.command) == AssignBusinessId(KEY, None)
+    assert b'"operation":"UPDATE"' in engine.appended[0].audit.encode()
 
 
 async def test_called_instances_go_back_unless_a_worker_has_got_one_of_their_jobs(happened, rows, reader, engine):
@@ -158,7 +168,10 @@ async def test_an_instance_that_is_gone_has_no_undo(happened, rows, reader, engi
     for method, path in (("GET", PATH), ("POST", PATH + query)):
         answer = await reader(method, path)
         assert (answer.status, answer.problem["title"]) == (404, "NOT_FOUND")
-        assert answer.problem["detail"].endswith("but no process instance with this key is running")
+        reason = "it has ended: neither a cancellation nor another end can be taken back"
+        assert answer.problem["detail"].endswith(
+            f"but {reason if gone == 'ended' else 'no process instance with this key is running'}"
+        )
     assert engine.appended == []
 
 

@@ -17,13 +17,14 @@ from tests.core.undos.shapes import alive, around, events_from, revision, shape
 from tests.rounds import drawn
 from vivero.core.commands.conditional_change import conditional
 from vivero.core.modifications import former
+from vivero.core.records.business_ids import AssignBusinessId, BusinessIdAssigned
 from vivero.core.records.effects import RejectionCode
 from vivero.core.records.instances import SetVariables
-from vivero.core.records.jobs import JobCreated
+from vivero.core.records.jobs import CompleteJob, JobCreated
 from vivero.core.records.migrations import CalledMigration, MigrateInstance
 from vivero.core.records.suspensions import ResumeInstance, SuspendInstance
 from vivero.core.state.instance_tree import Instance
-from vivero.core.undos.inverse import NotExact, inverse_of, operation_of
+from vivero.core.undos.inverse import NOTHING_AROUND, NotExact, inverse_of, operation_of
 
 COUNT = 60
 
@@ -61,6 +62,7 @@ def engine():
         (lambda key: command(key, "a", "b", "c"), "MODIFY"),
         (lambda key: SuspendInstance(key, False, "prices"), "SUSPEND"),
         (lambda key: SuspendInstance(key, True), "SUSPEND"),
+        (lambda key: AssignBusinessId(key, "order-7"), "ASSIGN_BUSINESS_ID"),
     ],
 )
 def test_an_operation_is_taken_back(engine, change, operation):
@@ -203,6 +205,24 @@ def test_a_resumption_suspends_again_with_the_same_reason(engine):
     assert engine.state.elements[engine.key].suspended_reason == "prices"
 
 
+def test_the_undo_of_a_business_id_is_taken_back(engine):
+    assert undo(engine, AssignBusinessId(engine.key, "order-7")) == "ASSIGN_BUSINESS_ID"
+    assert engine.state.elements[engine.key].business_id is None
+    events = [BusinessIdAssigned(engine.key, None)]
+    again = inverse_of("ASSIGN_BUSINESS_ID", events, engine.key, around(engine, len(engine.memory.log) - 1))
+    assert again.command == AssignBusinessId(engine.key, "order-7")
+    with pytest.raises(NotExact, match="the log does not show the former business id any more"):
+        inverse_of("ASSIGN_BUSINESS_ID", events, engine.key, NOTHING_AROUND)
+    engine.accepted(AssignBusinessId(engine.key, None))
+    rebuilt(engine)
+
+
+def test_a_business_id_that_came_with_a_job_is_not_taken_back(engine):
+    """The completion stays."""
+    events, _ = events_of(engine, CompleteJob(engine.job("a").key, business_id="order-7"))
+    assert operation_of(events, engine.key) is None
+
+
 def test_a_migration_goes_back_with_keys_and_what_it_opened():
     source = model(start(), task("a"), end(), "start > a > end")
     target = model(
@@ -311,6 +331,7 @@ def test_random_operations_are_taken_back_or_refused(seed):
 def changes(engine, random):
     """Operations on instances of a run, one after the other."""
     for instance in [one for one in engine.state.elements.values() if isinstance(one, Instance)]:
+        yield AssignBusinessId(instance.key, f"order-{random.randrange(9)}")
         model = engine.memory.find_model(engine.state.catalogue.definitions[instance.definition_key])
         yield SuspendInstance(instance.key, False, "why")
         yield SuspendInstance(instance.key, True, "why")

@@ -125,13 +125,14 @@ def test_an_ended_instance_rejects_them_all():
         lambda snapshot: migrate(MODELS, snapshot),
         lambda snapshot: modify(MODELS, snapshot, move={"work": "check"}),
         lambda snapshot: suspend(MODELS, snapshot, "a holiday"),
+        lambda snapshot: assign_business_id(MODELS, snapshot, "order-7"),
     ],
-    ids=["migration", "modification", "suspension"],
+    ids=["migration", "modification", "suspension", "business id"],
 )
 def test_an_operation_is_taken_back_and_the_undo_too(running, operation):
     def seen(result):
         instance = result.instance
-        return instance.process_id, jobs(result), instance.variables, instance.suspended_reason
+        return instance.process_id, jobs(result), instance.variables, instance.suspended_reason, instance.business_id
 
     done = operation(running.snapshot)
     undone = undo(MODELS, done.snapshot, done.undo)

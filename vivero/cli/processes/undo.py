@@ -21,7 +21,8 @@ from vivero.client.rest import Client, Document, path_part
 def undo(keys: tuple[str, ...], show: bool, dry_run: bool, yes: bool, address: str | None, as_json: bool) -> None:
     """Take the latest operation on process instances back, while nothing else has happened.
 
-    Operations are modifications, migrations, suspensions and resumptions.
+    Operations are modifications, migrations, suspensions, resumptions and late assignments of business ids. A
+    cancellation cannot be taken back.
 
     \b
     Examples:
@@ -54,5 +55,5 @@ def _path(key: str) -> str:
 
 
 def _line(key: str, offer: Document) -> str:
-    operation = (offer["operation"] or "nothing").lower()
+    operation = (offer["operation"] or "nothing").lower().replace("_", " ")
     return f"{key}\t{operation}\t{'can be undone' if offer['offered'] else offer['reason']}"
