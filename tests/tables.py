@@ -2,8 +2,8 @@
 table of `rest_operations`.
 
 Settings follow from the classes of `vivero.config.sections`: an item has the name, the default and the docstring of a
-field. On the page of limits, people write the rows; the second column is the value of the settings and constants that
-the third one names. A value in italics is no number of the code, and stays as it is written.
+field. On the page of limits, people write the items; what is bold in one is the value of the settings and constants
+that `tests/limits.toml` names for it. A value in italics is no number of the code.
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ import ast
 import inspect
 import re
 import textwrap
+import tomllib
 from collections import defaultdict
 from functools import cache
 from importlib import import_module
@@ -55,7 +56,7 @@ LINKS = {
 }
 """Where a page says more of a setting."""
 _LIST = re.compile(r"(<!-- settings: (\w+) -->\n\n).*?(?=\n\n|\Z)", re.DOTALL)
-_ROW = re.compile(r"^\| (.*?) \| (.*?) \| (.*?) \|(.*)\|$", re.MULTILINE)
+_ITEM = re.compile(r"^- (.*?): \*\*(.*?)\*\*", re.MULTILINE)
 _CONSTANT = re.compile(r"_?[A-Z][A-Z_]{3,}(\.[a-z_]+)?")
 UNITS = {"bytes": "bytes", "_ms": "ms", "_s": "s", "_days": "days", "_log": "bytes", "characters": "characters"}
 """The end of a name, and the unit of its values."""
@@ -166,6 +167,12 @@ def value_of(name: str, path: str) -> Any:
     return getattr(found, attribute) if attribute else found
 
 
+@cache
+def sources() -> dict[str, str]:
+    """Item of the page of limits → the settings and constants that set it."""
+    return tomllib.loads((ROOT / "tests" / "limits.toml").read_text(encoding="utf-8"))
+
+
 def named(cell: str) -> list[tuple[str, str]]:
     """The settings and constants that a cell names, each with the path of the file that is named before it."""
     found, path = [], ""
@@ -178,16 +185,13 @@ def named(cell: str) -> list[tuple[str, str]]:
 
 
 def limits_page(text: str) -> str:
-    """The page with the values of the code in the second column."""
+    """The page with the values of the code. Raises KeyError for an item that `tests/limits.toml` does not have."""
 
-    def row(found: re.Match[str]) -> str:
-        names = named(found[3])
-        if not names or found[2].startswith("*"):
-            return found[0]
-        values = "; ".join(shown(name, value_of(name, path)).strip("`") for name, path in names)
-        return f"| {found[1]} | {values} | {found[3]} |{found[4]}|"
+    def item(found: re.Match[str]) -> str:
+        values = "; ".join(shown(name, value_of(name, path)).strip("`") for name, path in named(sources()[found[1]]))
+        return f"- {found[1]}: **{values}**"
 
-    return _ROW.sub(row, text)
+    return _ITEM.sub(item, text)
 
 
 PAGES = {SETTINGS: settings_page, LIMITS: limits_page, rest_operations.PAGE: rest_operations.page}

@@ -124,7 +124,7 @@ def test_the_check_of_class_names_sees():
 
 def terms_of(text: str) -> list[str]:
     """The terms that a part of the glossary defines."""
-    return re.findall(r"^- \*\*(.+?)\*\* \(.+?\): ", text, re.MULTILINE)
+    return re.findall(r"^- \*\*(.+?)\*\*(?: \(.+?\))?: ", text, re.MULTILINE)
 
 
 def test_each_term_is_defined_once():

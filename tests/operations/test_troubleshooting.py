@@ -16,7 +16,7 @@ def section(title):
 
 
 def test_every_type_of_an_incident_is_there():
-    assert set(re.findall(r"^\| `([A-Z_]+)` \|", section("Incidents"), re.MULTILINE)) == set(IncidentType)
+    assert set(re.findall(r"^- `([A-Z_]+)`: ", section("Incidents"), re.MULTILINE)) == set(IncidentType)
 
 
 def raised():
@@ -28,7 +28,7 @@ def raised():
 
 
 def test_every_title_of_a_problem_is_there():
-    rows = re.findall(r"^\| (\d{3}) \| `(.+?)` \|", section("A request is refused"), re.MULTILINE)
+    rows = re.findall(r"^- (\d{3}) `(.+?)`: ", section("A request is refused"), re.MULTILINE)
     listed = {(int(status), title) for status, title in rows}
     assert len(listed) == len(rows)
     assert listed == raised()

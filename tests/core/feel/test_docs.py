@@ -11,7 +11,7 @@ from vivero.core.feel import FeelLimits, compile_expression, from_json, to_json
 from vivero.core.feel.builtins import FUNCTIONS
 
 PAGE = (Path(__file__).parents[3] / "docs" / "feel.md").read_text()
-ROW = re.compile(r"^\| `(.+?)` \| `(.+?)` \|", re.MULTILINE)
+ROW = re.compile(r"^- `(.+?)`:\s`(.+?)`$", re.MULTILINE)
 EXAMPLES = ROW.findall(PAGE[PAGE.index("## The language") : PAGE.index("## Limits")])
 NOW_MS = 1_750_000_000_000
 
