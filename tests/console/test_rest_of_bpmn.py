@@ -13,7 +13,7 @@ from tests.console.test_decisions import (
     test_the_page_of_a_decision_has_its_graph_its_table_and_its_versions as test_a_decision,
 )
 from tests.core.compensation_models import INSIDE, T, done, in_line
-from tests.core.event_models import ad_hoc, loop, model
+from tests.core.event_models import ad_hoc, loop, model, script
 from tests.core.models import end, start, sub, task
 
 __all__ = ["test_a_decision", "test_a_decision_instance"]
@@ -272,4 +272,24 @@ def test_a_loop_is_a_tree_of_iterations_with_their_items_and_called_instances(co
     expect(local.get_by_role("row", name="claim")).to_contain_text("CLM-117")
     aside.get_by_role("link", name="Claim review").click()
     expect(page.get_by_role("link", name="called by Process claims")).to_be_visible()
+    api.post(f"/process-instances/{key}/cancellation", {})
+
+
+def test_a_loop_leads_to_each_of_its_many_incidents(console, api):
+    """More of them than the page reads at first, all in the iterations of one element."""
+    each = loop(script("each", "=if item > 10 then assert(item, false) else item", "good"), item="item")
+    api.deploy("stuck.bpmn", model(start(), each, end(), "start > each > end", id="stuck-loop"))
+    key = api.start("stuck-loop", "STUCK-1", items=list(range(1, 131)))
+    console.open(f"/instances/{key}?element=each")
+    aside = console.page.get_by_role("complementary", name="Details")
+    expect(aside.locator(".incident")).to_have_count(20)
+    expect(aside).to_contain_text("20 of 120 are shown.")
+    rows = aside.locator(".tree > li")
+    expect(rows).to_have_count(1)
+    aside.get_by_label("Only with an incident").check()
+    expect(rows).to_have_count(20)
+    expect(rows.nth(1)).to_contain_text("#11 11")  # after the loop itself
+    expect(aside.locator(".rest")).to_have_count(2)
+    aside.get_by_role("button", name="Show more").first.click()
+    expect(aside.locator(".incident")).to_have_count(100)
     api.post(f"/process-instances/{key}/cancellation", {})

@@ -279,6 +279,29 @@ def test_the_form_of_a_task_of_somebody_else_can_only_be_read(console, api):
     expect(console.page.get_by_role("button", name="Complete", exact=True)).to_be_visible()
 
 
+LEDGER = """<definitions xmlns="http://www.omg.org/spec/BPMN/20100524/MODEL" targetNamespace="t"
+  xmlns:zeebe="http://camunda.org/schema/zeebe/1.0"><process id="ledger" isExecutable="true">
+    <startEvent id="start" /><sequenceFlow id="flow" sourceRef="start" targetRef="book" />
+    <userTask id="book"><extensionElements>
+      <zeebe:userTask /><zeebe:formDefinition formId="ledger" /></extensionElements></userTask>
+  </process></definitions>"""
+
+
+def test_a_form_keeps_the_digits_of_a_number_that_nobody_changes(console, api):
+    """JavaScript has doubles: the form shows another number, and would send it."""
+    fields = [{"type": "number", "id": key, "key": key, "label": key.title()} for key in ("account", "amount")]
+    api.deploy("ledger.form", json.dumps({"type": "default", "id": "ledger", "components": fields}).encode())
+    api.deploy("ledger.bpmn", LEDGER.encode())
+    key = api.start("ledger", "LEDGER-1", account=9007199254740993, amount=1)
+    [task] = api.post("/user-tasks/search", {"filter": {"processInstanceKey": key}})["items"]
+    console.open(f"/tasks/{task['userTaskKey']}")
+    console.page.get_by_label("Amount").fill("2")
+    with console.page.expect_request("**/completion") as sent:
+        console.page.get_by_role("button", name="Complete", exact=True).click()
+    assert sent.value.post_data_json == {"variables": {"account": 9007199254740993, "amount": 2}}
+    expect(console.page.get_by_text("Done at position")).to_be_visible()
+
+
 def test_a_file_is_deployed_and_started(console, api):
     console.open("/deploy")
     choose = console.page.get_by_label("Choose files")

@@ -12,6 +12,8 @@ import { classesOf, type Mark, type Marks, plannedText } from './marks.ts';
 
 /** As wide as Arial, for which modelers place labels, and which many systems lack. */
 const FONT = 'Arimo, Arial, sans-serif';
+/** The longest that a diagram waits for this face. */
+const FONT_MS = 1_000;
 
 type Shape = Box & {
   id: string;
@@ -157,8 +159,9 @@ export async function createDiagram(
   const textRenderer = { defaultStyle: { fontFamily: FONT } };
   const viewer = new Viewer({ container: host, additionalModules: [outline], bpmnRenderer, textRenderer } as object);
   try {
-    // Labels break where this face says. A browser that does not get it draws them in another one.
-    await document.fonts.load(`12px ${FONT}`, xml).catch(() => []);
+    // Labels break where this face says. A browser that does not get it, or not soon, draws them in another one.
+    const late = new Promise((done) => setTimeout(done, FONT_MS));
+    await Promise.race([document.fonts.load(`12px ${FONT}`, xml).catch(() => []), late]);
     await viewer.importXML(xml);
   } catch (error) {
     viewer.destroy();

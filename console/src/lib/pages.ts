@@ -9,8 +9,11 @@ const MOST = 2_500;
 const FACTOR = 5;
 
 export type Growing<T> = Resource<Page<T>> & {
-  /** Show more of them; null if all are shown, or as many as possible. */
+  /** Show more of them, or those after the last one if a page cannot hold more; null at the end. */
   more: (() => void) | null;
+  /** Back to the first of them, if some are left out before those that are shown. */
+  first: (() => void) | null;
+  skipped: number;
 };
 
 /** The first `size` that a search finds. Without a filter nothing is asked for. */
@@ -22,16 +25,26 @@ export function useGrowing<T>(
   topics: readonly string[],
 ): Growing<T> {
   const limit = useSignal(size);
-  const body = { filter: filter ?? {}, sort: sort ?? [], page: { limit: limit.value } };
+  const from = useSignal<{ after?: string; skipped: number }>({ skipped: 0 });
+  const { skipped, ...cursor } = from.value;
+  const body = { filter: filter ?? {}, sort: sort ?? [], page: { limit: limit.value, ...cursor } };
   const found = useResource<Page<T>>(
     filter ? `${resource} ${JSON.stringify(body)}` : '',
     (abort) => search<T>(resource, body, abort),
     topics,
   );
   const page = found.data.value;
-  const isAll = !page || page.items.length < limit.value || page.page.totalItems <= page.items.length;
+  const shown = page?.items.length ?? 0;
+  const isAll =
+    !page?.page.endCursor ||
+    shown < limit.value ||
+    (!page.page.hasMoreTotalItems && page.page.totalItems <= skipped + shown);
   const more = () => {
-    limit.value = Math.min(MOST, limit.value * FACTOR);
+    if (limit.value < MOST) limit.value = Math.min(MOST, limit.value * FACTOR);
+    else from.value = { after: page!.page.endCursor!, skipped: skipped + shown };
   };
-  return { ...found, more: isAll || limit.value >= MOST ? null : more };
+  const first = () => {
+    from.value = { skipped: 0 };
+  };
+  return { ...found, more: isAll ? null : more, first: skipped ? first : null, skipped };
 }

@@ -8,6 +8,7 @@ import { useResource } from '../lib/resource.ts';
 import { href, put, query } from '../lib/router.ts';
 import type { ElementInstance, Instance, Page, Variable } from '../lib/shapes.ts';
 import { between } from '../lib/time.ts';
+import { Check } from '../parts/check.tsx';
 import { ProblemBox } from '../parts/problem.tsx';
 import { Rest } from '../parts/rest.tsx';
 import { State } from '../parts/state.tsx';
@@ -136,7 +137,7 @@ function Rows({ found, tree, loop }: { found: Growing<ElementInstance>; tree: Tr
         <p class="dim">{t('tree.none')}</p>
       )}
       {items.problem && <ProblemBox problem={items.problem} />}
-      <Rest shown={page.items.length} of={page.page} more={found.more} />
+      <Rest {...found} shown={page.items.length} of={page.page} />
     </>
   );
 }
@@ -158,12 +159,20 @@ function Having({ tree, text }: { tree: TreeProps; text: string }) {
     return { items, page: variables.page };
   });
   const loop = found.data.value?.items.find(({ elementId }) => tree.loops.has(elementId))?.elementId ?? null;
-  return <Rows found={{ ...found, more: null }} tree={tree} loop={loop} />;
+  return <Rows found={{ ...found, more: null, first: null, skipped: 0 }} tree={tree} loop={loop} />;
+}
+
+/** The element instances with an incident, in whatever scope: those of the whole instance, or of one element. */
+function Stuck({ tree, of }: { tree: TreeProps; of: string | null }) {
+  const filter = { processInstanceKey: tree.instance, hasIncident: true, ...(of !== null && { elementId: of }) };
+  const found = useGrowing<ElementInstance>('element-instances', filter, OLDEST, SIZE, [`instance:${tree.instance}`]);
+  return <Rows found={found} tree={tree} loop={of !== null && tree.loops.has(of) ? of : null} />;
 }
 
 /** All element instances of an instance, or those of an element. */
 export function ElementTree({ of, ...tree }: TreeProps & { of: string | null }) {
   const text = useSignal('');
+  const stuck = useSignal(false);
   const isLoop = of !== null && tree.loops.has(of);
   const filter = { processInstanceKey: tree.instance, elementId: of, ...(isLoop && { type: BODY }) };
   const runs = useGrowing<ElementInstance>('element-instances', of === null ? null : filter, NEWEST, SIZE, [
@@ -181,8 +190,11 @@ export function ElementTree({ of, ...tree }: TreeProps & { of: string | null }) 
           text.value = event.currentTarget.value.trim();
         }}
       />
+      <Check value={stuck}>{t('tree.stuck')}</Check>
       {text.value ? (
         <Having tree={tree} text={text.value} />
+      ) : stuck.value ? (
+        <Stuck tree={tree} of={of} />
       ) : of === null ? (
         <Level tree={tree} within={tree.instance} loop={null} />
       ) : (

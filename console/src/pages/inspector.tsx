@@ -1,4 +1,5 @@
 // The inspector of an instance page: an element with its cure, its jobs, waits and variables; or the whole instance.
+import { useSignal } from '@preact/signals';
 import type { View } from '../history/fold.ts';
 import { search } from '../lib/api.ts';
 import type { CompensationModel } from '../lib/compensation.ts';
@@ -8,20 +9,8 @@ import type { Now } from '../lib/instance.ts';
 import { useGrowing } from '../lib/pages.ts';
 import { useResource } from '../lib/resource.ts';
 import { href } from '../lib/router.ts';
-import { UPDATE_INSTANCE } from '../lib/session.ts';
-import type {
-  ElementInstance,
-  Incident,
-  Instance,
-  Job,
-  Page,
-  Subscription,
-  Timer,
-  UserTask,
-  Variable,
-} from '../lib/shapes.ts';
+import type { ElementInstance, Instance, Job, Page, Subscription, Timer, UserTask, Variable } from '../lib/shapes.ts';
 import { ErrorText } from '../parts/error_text.tsx';
-import { Opening } from '../parts/opening.tsx';
 import { Rest } from '../parts/rest.tsx';
 import { State } from '../parts/state.tsx';
 import { Copy, Time } from '../parts/time.tsx';
@@ -29,7 +18,7 @@ import { type Row, Variables } from '../parts/variables.tsx';
 import { Activations, type AdHoc, AdHocCards } from './ad_hoc.tsx';
 import { Compensation } from './compensation.tsx';
 import { ElementTree, selectedScope } from './element_tree.tsx';
-import { Retry } from './instance_actions.tsx';
+import { Incidents } from './incident_cards.tsx';
 import { JobCard } from './job_card.tsx';
 import { DECIDING, ListenerWait } from './listener_wait.tsx';
 import { PublishButton } from './message_actions.tsx';
@@ -44,61 +33,31 @@ type Waits = {
   tasks: Page<UserTask>;
 };
 
-async function loadWaits(instance: string, element: string, abort: AbortSignal): Promise<Waits> {
+const FEW = 20;
+
+async function loadWaits(instance: string, element: string, limit: number, abort: AbortSignal): Promise<Waits> {
   const of = { processInstanceKey: instance, elementId: element };
+  const page = { limit };
   const [elements, timers, subscriptions, tasks] = await Promise.all([
     search<ElementInstance>(
       'element-instances',
-      { filter: of, sort: [{ field: 'startDate', order: 'DESC' }], page: { limit: 20 } },
+      { filter: of, sort: [{ field: 'startDate', order: 'DESC' }], page: { limit: FEW } },
       abort,
     ),
-    search<Timer>('timers', { filter: { ...of, state: 'PENDING' }, page: { limit: 20 } }, abort),
+    search<Timer>('timers', { filter: { ...of, state: 'PENDING' }, page }, abort),
     search<Subscription>(
       'message-subscriptions',
-      { filter: { ...of, messageSubscriptionState: 'CREATED' }, page: { limit: 20 } },
+      { filter: { ...of, messageSubscriptionState: 'CREATED' }, page },
       abort,
     ),
-    search<UserTask>(
-      'user-tasks',
-      { filter: { ...of, state: { $in: ['CREATED', ...DECIDING] } }, page: { limit: 20 } },
-      abort,
-    ),
+    search<UserTask>('user-tasks', { filter: { ...of, state: { $in: ['CREATED', ...DECIDING] } }, page }, abort),
   ]);
   return { elements: elements.items, timers, subscriptions, tasks };
 }
 
-function IncidentCard({ now, incident, past }: { now: Now; incident: Incident; past: boolean }) {
-  const elsewhere = incident.processInstanceKey !== now.instance.processInstanceKey;
-  const held = !elsewhere && now.instance.state === 'SUSPENDED';
-  return (
-    <div class="incident">
-      <p>
-        <b>{kindOf(incident.errorType)}</b>{' '}
-        <span class="dim">
-          <Time at={incident.creationTime} />
-        </span>
-      </p>
-      <ErrorText of={incident.errorMessage} />
-      {elsewhere && (
-        <p>
-          <a href={href(`/instances/${incident.processInstanceKey}`, { element: incident.elementId })}>
-            {t('incident.inCalled', { id: incident.elementId })}
-          </a>
-        </p>
-      )}
-      {held && <p class="dim">{t('incident.resumeFirst')}</p>}
-      {!past && !held && (
-        <div class="row">
-          <Opening need={UPDATE_INSTANCE} of={incident.processDefinitionId} class="primary" text={t('incident.retry')}>
-            {(close) => <Retry now={now} incidents={[incident]} onClose={close} />}
-          </Opening>
-        </div>
-      )}
-    </div>
-  );
-}
+type WaitsProps = { waits: Waits; more: () => void };
 
-function WaitCards({ waits, instance }: { waits: Waits; instance: string }) {
+function WaitCards({ waits, more }: WaitsProps) {
   return (
     <>
       {waits.tasks.items.map((task) => (
@@ -112,13 +71,13 @@ function WaitCards({ waits, instance }: { waits: Waits; instance: string }) {
           <ListenerWait task={task} />
         </div>
       ))}
-      <Rest shown={waits.tasks.items.length} of={waits.tasks.page} to={href('/tasks', { q: instance })} />
+      <Rest shown={waits.tasks.items.length} of={waits.tasks.page} more={more} />
       {waits.timers.items.map((timer) => (
         <div key={timer.timerKey} class="wait">
           ◔ {t('timer.due')} <Time at={timer.dueDate} /> <TimerActions timer={timer} />
         </div>
       ))}
-      <Rest shown={waits.timers.items.length} of={waits.timers.page} to={href('/timers')} />
+      <Rest shown={waits.timers.items.length} of={waits.timers.page} more={more} />
       {waits.subscriptions.items.map((s) => (
         <div key={s.messageSubscriptionKey} class="wait">
           ✉ {t('message.waits', { name: s.messageName })}{' '}
@@ -131,7 +90,7 @@ function WaitCards({ waits, instance }: { waits: Waits; instance: string }) {
           <PublishButton name={s.messageName} correlationKey={s.correlationKey ?? ''} />
         </div>
       ))}
-      <Rest shown={waits.subscriptions.items.length} of={waits.subscriptions.page} to={href('/messages')} />
+      <Rest shown={waits.subscriptions.items.length} of={waits.subscriptions.page} more={more} />
     </>
   );
 }
@@ -147,15 +106,17 @@ const rowOf = (v: Variable): Row => ({
 
 const BY_NAME = [{ field: 'name', order: 'ASC' as const }];
 
-/** The variables of one element instance, which only it and what is inside of it see. */
-function Local({ scope, instance, editable }: { scope: string; instance: string; editable: Instance | null }) {
+type ScopeProps = { title: string; scope: string; instance: string; editable: Instance | null };
+
+/** The variables of a scope: those of one element instance are seen by it and by what is inside of it. */
+function Scope({ title, scope, instance, editable }: ScopeProps) {
   const found = useGrowing<Variable>('variables', { scopeKey: scope }, BY_NAME, 100, [`instance:${instance}`]);
   const page = found.data.value;
   if (!page?.items.length) return null;
   return (
     <>
-      <Variables title={t('variables.local')} rows={page.items.map(rowOf)} editable={editable} />
-      <Rest shown={page.items.length} of={page.page} more={found.more} />
+      <Variables title={title} rows={page.items.map(rowOf)} editable={editable} />
+      <Rest {...found} shown={page.items.length} of={page.page} />
     </>
   );
 }
@@ -172,7 +133,7 @@ function Jobs({ now, element }: { now: Now; element: string }) {
       {page.items.map((job) => (
         <JobCard key={job.jobKey} job={job} held={now.instance.state === 'SUSPENDED'} />
       ))}
-      <Rest shown={page.items.length} of={page.page} more={found.more} />
+      <Rest {...found} shown={page.items.length} of={page.page} />
     </>
   );
 }
@@ -203,17 +164,20 @@ export function Inspector({
 }: InspectorProps) {
   const key = now.instance.processInstanceKey;
   const past = view !== null;
-  const waits = useResource(selected ? `waits ${key} ${selected}` : '', (abort) => loadWaits(key, selected!, abort), [
-    `instance:${key}`,
-  ]).data.value;
+  const waiting = useSignal(FEW);
+  const waits = useResource(
+    selected ? `waits ${key} ${selected} ${waiting.value}` : '',
+    (abort) => loadWaits(key, selected!, waiting.value, abort),
+    [`instance:${key}`],
+  ).data.value;
+  const moreWaits = () => {
+    waiting.value *= 5;
+  };
   const elements = selected ? (waits?.elements ?? []) : [];
   const scopes = new Set(
     past
       ? [...view.elements.values()].filter((e) => e.id === selected).map((e) => e.key)
       : elements.map((e) => e.elementInstanceKey),
-  );
-  const incidents = now.incidents.filter(
-    (incident) => !selected || incident.elementId === selected || scopes.has(incident.elementInstanceKey),
   );
   const all = view ? [...view.variables.values()] : now.variables.map(rowOf);
   const local = all.filter((row) => scopes.has(row.scope));
@@ -258,11 +222,9 @@ export function Inspector({
                 <ErrorText of={i.message} />
               </div>
             ))
-        : incidents.map((incident) => (
-            <IncidentCard key={incident.incidentKey} now={now} incident={incident} past={past} />
-          ))}
-      {!past && <Rest shown={now.incidents.length} of={now.incidentPage} />}
-      {!past && waits && <WaitCards waits={waits} instance={key} />}
+        : null}
+      {!past && <Incidents key={selected} now={now} selected={selected} scopes={scopes} />}
+      {!past && waits && <WaitCards waits={waits} more={moreWaits} />}
       {!past && <AdHocCards of={adHocs} selected={selected} name={name} />}
       {!past && <TaskDecisions instance={key} elements={elements} />}
       {selected && <Activations view={history} selected={selected} name={name} />}
@@ -277,10 +239,13 @@ export function Inspector({
           name={name}
         />
       )}
-      {scope && <Local key={scope} scope={scope} instance={key} editable={editable} />}
+      {scope && <Scope key={scope} title={t('variables.local')} scope={scope} instance={key} editable={editable} />}
       {local.length > 0 && <Variables title={t('variables.local')} rows={local} editable={editable} />}
-      <Variables title={t('variables')} rows={global} editable={editable} />
-      {!past && <Rest shown={global.length} of={now.variablePage} />}
+      {!past && now.variablePage.totalItems > global.length ? (
+        <Scope title={t('variables')} scope={key} instance={key} editable={editable} />
+      ) : (
+        <Variables title={t('variables')} rows={global} editable={editable} />
+      )}
       {others > 0 && <p class="dim">{t('variables.others', { n: others })}</p>}
       {!past && selected && <Jobs key={selected} now={now} element={selected} />}
       {!past && <ElementTree key={selected} instance={key} of={selected} loops={loops} name={name} />}

@@ -4,11 +4,11 @@ import { get, search, send } from '../lib/api.ts';
 import { type Command, perform, variablesOption } from '../lib/commands.ts';
 import { identity } from '../lib/filters.ts';
 import { t, total } from '../lib/i18n.ts';
-import { variablesOf } from '../lib/json.ts';
+import { exact, restored, variablesOf } from '../lib/json.ts';
 import { useResource } from '../lib/resource.ts';
 import { go, href, put, query } from '../lib/router.ts';
 import { COMPLETE_TASK, me as whoami } from '../lib/session.ts';
-import type { Form, Page, UserTask, Variable } from '../lib/shapes.ts';
+import type { Form, Page, PageInfo, UserTask, Variable } from '../lib/shapes.ts';
 import { ago } from '../lib/time.ts';
 import { lackOf } from '../parts/act.tsx';
 import { CopyCommands } from '../parts/copy_commands.tsx';
@@ -18,6 +18,7 @@ import { Head } from '../parts/head.tsx';
 import { Held, useSuspended } from '../parts/held.tsx';
 import { JsonArea } from '../parts/json_area.tsx';
 import { ProblemBox } from '../parts/problem.tsx';
+import { Rest } from '../parts/rest.tsx';
 import { State } from '../parts/state.tsx';
 import { tenantOf } from '../parts/tenant.tsx';
 import { KeyText, Time } from '../parts/time.tsx';
@@ -46,7 +47,7 @@ const ownerOf = ({ processDefinitionId, processInstanceKey, tenantId }: UserTask
   ...tenantOf(tenantId),
 });
 
-type Opened = { task: UserTask; variables: Variable[]; form: Form | null };
+type Opened = { task: UserTask; variables: Variable[]; variablePage: PageInfo; form: Form | null };
 
 async function open(key: string, abort: AbortSignal): Promise<Opened> {
   const path = `/v2/user-tasks/${key}`;
@@ -65,6 +66,7 @@ async function open(key: string, abort: AbortSignal): Promise<Opened> {
   return {
     task,
     variables: variables.body.items,
+    variablePage: variables.body.page,
     form: form.body || null,
   };
 }
@@ -123,9 +125,13 @@ function Task({ id, me, onDone }: { id: string; me: string; onDone: () => void }
     );
   const task = state ?? data.task;
   const path = `/v2/user-tasks/${id}/completion`;
+  const instanceUrl = href(`/instances/${task.processInstanceKey}`, { element: task.elementId });
   const isOpen = task.state === 'CREATED';
   const ofAnother = isOpen && task.assignee !== null && task.assignee !== me;
   const lack = !isOpen ? null : held ? t('task.held') : lackOf(COMPLETE_TASK, task.processDefinitionId);
+  // A form knows only doubles: a number that it leaves as it is goes back with all its digits.
+  const values = Object.fromEntries(data.variables.map(({ name, value }) => [name, exact(value)]));
+  const entered = (of: Record<string, unknown>) => completion(restored(of, values) as Record<string, unknown>);
   const completion = (variables: Record<string, unknown>): Command => ({
     method: 'POST',
     path,
@@ -144,7 +150,7 @@ function Task({ id, me, onDone }: { id: string; me: string; onDone: () => void }
       <dl>
         <dt>{t('process')}</dt>
         <dd>
-          <a href={href(`/instances/${task.processInstanceKey}`, { element: task.elementId })}>
+          <a href={instanceUrl}>
             {task.processName ?? task.processDefinitionId}
             {task.businessId && ` · ${task.businessId}`}
           </a>
@@ -192,9 +198,9 @@ function Task({ id, me, onDone }: { id: string; me: string; onDone: () => void }
           data={Object.fromEntries(data.variables.map(({ name, value }) => [name, JSON.parse(value) as unknown]))}
           owner={ownerOf(task)}
           disabled={!isOpen || ofAnother || lack !== null}
-          commandOf={completion}
+          commandOf={entered}
           onSubmit={async (variables) => {
-            if (await perform(t('task.complete'), completion(variables))) onDone();
+            if (await perform(t('task.complete'), entered(variables))) onDone();
           }}
         />
       ) : (
@@ -215,6 +221,7 @@ function Task({ id, me, onDone }: { id: string; me: string; onDone: () => void }
           ))}
         </tbody>
       </table>
+      <Rest shown={data.variables.length} of={data.variablePage} to={instanceUrl} />
     </section>
   );
 }

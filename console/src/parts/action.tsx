@@ -20,6 +20,8 @@ type ActionProps = {
   danger?: boolean;
   commands: readonly Command[];
   invalid?: string | null;
+  /** Whether there is nothing to send yet. */
+  idle?: boolean;
   check?: () => Promise<Checked>;
   /** The version that the first command depends on: with another one it is refused, and not tried again. */
   version?: string | null;
@@ -35,13 +37,14 @@ const CHANGED = 412;
 const TRIES = 3;
 const NONE: Checked = { differences: [] };
 
-/** A dialog that sends commands. It stays open when they fail, so that nothing typed is lost. */
-export function ActionDialog({
+/** A form that sends commands. It stays when they fail, so that nothing typed is lost. */
+export function ActionForm({
   title,
   button,
   danger = false,
   commands,
   invalid = null,
+  idle = false,
   check = async () => NONE,
   version,
   onProblem,
@@ -84,28 +87,32 @@ export function ActionDialog({
     busy.value = false;
   };
   return (
-    <Dialog title={title} onClose={onClose} wide>
-      <form onSubmit={submit}>
-        {children}
-        {invalid && (
-          <p class="invalid" role="alert">
-            {invalid}
-          </p>
-        )}
-        {conflict.value.length > 0 && <Conflict of={conflict.value} />}
-        <CopyCommands commands={commands} />
-        <footer>
-          <button type="button" onClick={onClose}>
-            {t('cancel')}
-          </button>
-          <button type="submit" class={danger ? 'danger' : 'primary'} disabled={busy.value || invalid !== null}>
-            {conflict.value.length ? t('conflict.overwrite') : button}
-          </button>
-        </footer>
-      </form>
-    </Dialog>
+    <form onSubmit={submit}>
+      {children}
+      {invalid && (
+        <p class="invalid" role="alert">
+          {invalid}
+        </p>
+      )}
+      {conflict.value.length > 0 && <Conflict of={conflict.value} />}
+      <CopyCommands commands={commands} />
+      <footer>
+        <button type="button" onClick={onClose}>
+          {t('cancel')}
+        </button>
+        <button type="submit" class={danger ? 'danger' : 'primary'} disabled={busy.value || invalid !== null || idle}>
+          {conflict.value.length ? t('conflict.overwrite') : button}
+        </button>
+      </footer>
+    </form>
   );
 }
+
+export const ActionDialog = (action: ActionProps) => (
+  <Dialog title={action.title} onClose={action.onClose} wide>
+    <ActionForm {...action} />
+  </Dialog>
+);
 
 type AskingProps = {
   need: Need;

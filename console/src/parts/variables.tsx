@@ -6,13 +6,15 @@ import { pretty } from '../lib/json.ts';
 import { href } from '../lib/router.ts';
 import { UPDATE_INSTANCE } from '../lib/session.ts';
 import type { Instance, Variable } from '../lib/shapes.ts';
-import { SetVariables } from '../pages/instance_actions.tsx';
 import { Act } from './act.tsx';
 import { Dialog } from './dialog.tsx';
+import { Opened } from './lazy.tsx';
 import { Copy } from './time.tsx';
 
 /** `cut`: the value is only the beginning of it. `key`: of the variable, to read the whole of it. */
 export type Row = { name: string; value: string; scope: string; fresh: boolean; cut?: boolean; key?: string };
+
+const editor = async () => (await import('../pages/set_variables.tsx')).EditVariable;
 
 const LONG = 120;
 
@@ -25,66 +27,76 @@ function RowView({ row, editable }: { row: Row; editable: Instance | null }) {
   const shown = useSignal<string | null>(null);
   const edited = useSignal<string | null>(null);
   const edit = async () => {
-    edited.value = `{${JSON.stringify(row.name)}: ${pretty(await whole(row))}}`;
+    edited.value = await whole(row);
   };
   const show = async () => {
     shown.value = pretty(await whole(row));
   };
   const isLong = row.value.length > LONG || row.cut;
   return (
-    <tr class={row.fresh ? 'fresh' : undefined}>
-      <th scope="row" title={row.name}>
-        {row.name}
-      </th>
-      <td>
-        <code>{isLong ? `${row.value.slice(0, LONG)}…` : row.value}</code>
-        <span class="tools">
-          {isLong && (
-            <button type="button" class="link" onClick={() => void show()}>
-              {t('variables.whole')}
-            </button>
-          )}
-          {editable && (
-            <Act need={UPDATE_INSTANCE} of={editable.processDefinitionId} class="link" onClick={() => void edit()}>
+    <>
+      <tr class={row.fresh ? 'fresh' : undefined}>
+        <th scope="row" title={row.name}>
+          {row.name}
+        </th>
+        <td>
+          {editable && edited.value === null && (
+            <Act need={UPDATE_INSTANCE} of={editable.processDefinitionId} class="link edit" onClick={() => void edit()}>
               {t('edit')}
             </Act>
           )}
-          {!isLong && (
-            <a
-              href={href('/instances', { state: 'all', variable: row.name, value: row.value })}
-              title={t('variables.find')}
+          <code>{isLong ? `${row.value.slice(0, LONG)}…` : row.value}</code>
+          <span class="tools">
+            {isLong && (
+              <button type="button" class="link" onClick={() => void show()}>
+                {t('variables.whole')}
+              </button>
+            )}
+            {!isLong && (
+              <a
+                href={href('/instances', { state: 'all', variable: row.name, value: row.value })}
+                title={t('variables.find')}
+              >
+                {t('variables.same')}
+              </a>
+            )}
+            <Copy text={row.value} label={row.name} />
+          </span>
+          {shown.value !== null && (
+            <Dialog
+              title={row.name}
+              wide
+              onClose={() => {
+                shown.value = null;
+              }}
             >
-              {t('variables.same')}
-            </a>
+              <pre class="json" tabIndex={0}>
+                {shown.value}
+              </pre>
+            </Dialog>
           )}
-          <Copy text={row.value} label={row.name} />
-        </span>
-        {shown.value !== null && (
-          <Dialog
-            title={row.name}
-            wide
-            onClose={() => {
-              shown.value = null;
-            }}
-          >
-            <pre class="json" tabIndex={0}>
-              {shown.value}
-            </pre>
-          </Dialog>
-        )}
-        {edited.value !== null && editable && (
-          <SetVariables
-            instance={editable}
-            scope={row.scope}
-            initial={edited.value}
-            local
-            onClose={() => {
-              edited.value = null;
-            }}
-          />
-        )}
-      </td>
-    </tr>
+        </td>
+      </tr>
+      {edited.value !== null && editable && (
+        <tr>
+          <td colSpan={2} class="editing">
+            <Opened
+              load={editor}
+              props={{
+                instance: editable,
+                scope: row.scope,
+                name: row.name,
+                value: edited.value,
+                local: true,
+                onClose: () => {
+                  edited.value = null;
+                },
+              }}
+            />
+          </td>
+        </tr>
+      )}
+    </>
   );
 }
 
