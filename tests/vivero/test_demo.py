@@ -133,7 +133,11 @@ async def test_a_garden_is_planted_once_and_one_that_fails_ends_nothing(monkeypa
 
     class Server:
         async def search(self, _resource, _filter, limit):
-            return Page([{}] * planted, planted, None)
+            return Page([], garden.INSTANCES * planted, None)
+
+        async def search_all(self, _resource, _filter):
+            for _ in ():
+                yield {}
 
         async def deploy(self, files):
             raise ClientError(f"no space for [{files[0].name}]")
@@ -151,6 +155,10 @@ async def test_an_order_that_fails_in_the_garden_ends_nothing():
         async def search(self, _resource, _filter, limit):
             return Page([], 0, None)
 
+        async def search_all(self, _resource, _filter):
+            for _ in ():
+                yield {}
+
         async def deploy(self, _files):
             return {}
 
@@ -165,6 +173,39 @@ async def test_an_order_that_fails_in_the_garden_ends_nothing():
     await demo.Show(Server(), Console(file=text, width=120), 0.0).plant_garden()
     assert text.getvalue().strip().endswith("The garden is not complete: no worker for [order].")
     assert len(asked) <= garden.AT_A_TIME, "the rest is not begun"
+
+
+async def test_a_garden_that_was_interrupted_is_planted_on():
+    """Nothing is made twice, the first version is not deployed after the second, and the loop counts the rest."""
+    standing = {f"CLAIM-{n}" for n in (1, 2, 3)} | {f"INV-{n}" for n in (1, 2, 3, 4)} | {"STOCK-1", "ORDER-7"}
+    made, deployed, asked = set(), [], []
+
+    class Server:
+        async def search(self, resource, _filter, limit):
+            return Page([], {"process-instances": len(standing), "element-instances": 3}[resource], None)
+
+        async def search_all(self, _resource, _filter):
+            for business_id in standing:
+                yield {"businessId": business_id}
+
+        async def deploy(self, files):
+            deployed.extend(file.name for file in files)
+
+        async def request(self, _method, _path, body):
+            asked.append(body["maxJobsToActivate"])
+            return SimpleNamespace(document={"jobs": []})
+
+        async def create(self, _process, _variables, *, business_id, tags, await_s=None):
+            made.add(business_id)
+
+    text = io.StringIO()
+    await demo.Show(Server(), Console(file=text, width=120), 0.0).plant_garden()
+    assert "not complete" not in text.getvalue()
+    assert made == {f"ORDER-{n}" for n in range(1, garden.ENDED + 1) if n != 7} | {"ORDER-BROKEN", "INV-5"}
+    assert len(made | standing) == garden.INSTANCES
+    assert garden.FIRST_INVOICE not in deployed
+    assert garden.SECOND_INVOICE in deployed
+    assert asked == [garden.COUNTED - 3]
 
 
 def test_a_port_that_is_taken_is_one_line(root, vivero):

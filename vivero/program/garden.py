@@ -1,11 +1,13 @@
 """The garden of the demonstration: instances in every situation, to look at in the console and to try things on.
 
-They are real instances of the examples, made over the REST API, and are planted once in a data directory.
+They are real instances of the examples, made over the REST API, and are planted once in a data directory. A run that
+was interrupted is continued by the next one.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -51,6 +53,10 @@ SHELVES = (
 )
 COUNTED = 5
 """Shelves that have been counted. No worker counts the others."""
+INVOICES = {FIRST_INVOICE: (1, 2, 3), SECOND_INVOICE: (4, 5)}
+"""The file of a version → the numbers of its invoices."""
+INSTANCES = ENDED + len(CLAIMS) + sum(map(len, INVOICES.values())) + 2
+"""All of them, with the loop and the broken order."""
 SKUS = (("rose", 12), ("olive tree", 140), ("lavender", 7), ("fern", 19))
 
 
@@ -77,52 +83,72 @@ HANDLERS: dict[str, Handler] = {"check-credit": check_credit, "send-invoice": se
 
 
 async def is_planted(client: Client) -> bool:
-    """Whether an earlier run has planted the garden in this database."""
-    return bool((await client.search("process-instances", {"tags": [TAG]}, limit=1)).items)
+    """Whether all instances of the garden stand, in whatever state."""
+    return (await client.search("process-instances", {"tags": [TAG]}, limit=1)).total >= INSTANCES
 
 
 async def plant(client: Client, progress: Callable[[int], None]) -> None:
-    """Make all instances. Calls `progress` with the number of orders that have ended.
+    """Make the instances that are missing: all, or those that an interrupted run has not made.
+
+    Calls `progress` with the number of orders that have ended.
 
     Raises ClientError, and trio.TooSlowError if the workers do not get that far.
     """
     with trio.fail_after(PLANTED_TIMEOUT_S):
+        found = client.search_all("process-instances", {"tags": [TAG]})
+        bed = Bed(client, frozenset([str(one["businessId"]) async for one in found]))
         await client.deploy([example(name) for name in CLAIM])
         for number, claim in enumerate(CLAIMS, 1):
-            await client.create("claim", claim, business_id=f"CLAIM-{number}", tags=[TAG])
-        await _plant_invoices(client)
-        await _plant_loop(client)
-        await client.create("order", BROKEN, business_id="ORDER-BROKEN", tags=[TAG])
-        await _work_orders(client, progress)
+            await bed.plant("claim", f"CLAIM-{number}", claim)
+        await _plant_invoices(bed)
+        await _plant_loop(bed)
+        await bed.plant("order", "ORDER-BROKEN", BROKEN)
+        await _work_orders(bed, progress)
 
 
-async def _plant_invoices(client: Client) -> None:
-    """Two versions, whose instances wait for payments or for 14 days."""
-    await client.deploy([example(FIRST_INVOICE)])
-    for number in (1, 2, 3):
-        await _invoice(client, number)
-    await client.deploy([example(SECOND_INVOICE)])
-    for number in (4, 5):
-        await _invoice(client, number)
+@dataclass(frozen=True, slots=True)
+class Bed:
+    """Where instances are planted, and the business ids of those that stand already."""
+
+    client: Client
+    standing: frozenset[str]
+
+    async def plant(
+        self, process_id: str, business_id: str, variables: Mapping[str, Any], await_s: float | None = None
+    ) -> None:
+        """Start an instance, unless it stands."""
+        if business_id not in self.standing:
+            await self.client.create(process_id, variables, business_id=business_id, tags=[TAG], await_s=await_s)
 
 
-async def _plant_loop(client: Client) -> None:
+async def _plant_invoices(bed: Bed) -> None:
+    """Two versions, whose instances wait for payments or for 14 days. The first is never deployed after the second."""
+    for file, numbers in INVOICES.items():
+        ids = {f"INV-{number}": {"invoiceId": f"INV-{number}", "amount": 40 * number} for number in numbers}
+        if ids.keys() <= bed.standing:
+            continue
+        await bed.client.deploy([example(file)])
+        for business_id, variables in ids.items():
+            await bed.plant("invoice", business_id, variables)
+
+
+async def _plant_loop(bed: Bed) -> None:
     """A loop in the middle of its work."""
+    client = bed.client
     await client.deploy([example(STOCK)])
-    await client.create("count-stock", {"shelves": SHELVES}, business_id="STOCK-1", tags=[TAG])
-    asked = {"type": "count-shelf", "maxJobsToActivate": COUNTED, "timeout": 60_000, "requestTimeout": 10_000}
+    await bed.plant("count-stock", "STOCK-1", {"shelves": SHELVES})
+    counted = {"processDefinitionId": "count-stock", "elementId": "count", "type": "SERVICE_TASK", "state": "COMPLETED"}
+    left = COUNTED - (await client.search("element-instances", counted, limit=COUNTED)).total
+    if left <= 0:
+        return
+    asked = {"type": "count-shelf", "maxJobsToActivate": left, "timeout": 60_000, "requestTimeout": 10_000}
     jobs = (await client.request("POST", "/v2/jobs/activation", asked)).document["jobs"]
     for number, job in enumerate(jobs):
-        counted = {"variables": {"plants": 10 + 3 * number}}
-        await client.request("POST", f"/v2/jobs/{job['jobKey']}/completion", counted)
+        body = {"variables": {"plants": 10 + 3 * number}}
+        await client.request("POST", f"/v2/jobs/{job['jobKey']}/completion", body)
 
 
-async def _invoice(client: Client, number: int) -> None:
-    name = f"INV-{number}"
-    await client.create("invoice", {"invoiceId": name, "amount": 40 * number}, business_id=name, tags=[TAG])
-
-
-async def _work_orders(client: Client, progress: Callable[[int], None]) -> None:
+async def _work_orders(bed: Bed, progress: Callable[[int], None]) -> None:
     """Let many orders go through, some at a time. Raises the first ClientError of them, without a group around it."""
     limit = trio.CapacityLimiter(AT_A_TIME)
     failed: list[ClientError] = []
@@ -135,9 +161,7 @@ async def _work_orders(client: Client, progress: Callable[[int], None]) -> None:
             variables = {"customer": f"Customer {number}", "card": f"4{number:03}"}
             items = [{"sku": sku, "price": price, "quantity": 1 + number % 5}]
             try:
-                await client.create(
-                    "order", variables | {"items": items}, business_id=f"ORDER-{number}", tags=[TAG], await_s=30
-                )
+                await bed.plant("order", f"ORDER-{number}", variables | {"items": items}, await_s=30)
             except ClientError as error:
                 failed.append(error)
                 nursery.cancel_scope.cancel()
