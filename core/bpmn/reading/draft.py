@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from enum import Enum
+from functools import lru_cache
 
 from vivero.core.bpmn.model import Flow, FlowId, Node, NodeId
 from vivero.core.bpmn.reading.extensions import Extensions
@@ -184,7 +185,7 @@ class Draft:
 
 def event_definitions(element: Element) -> list[Element]:
     """The event definitions of an event, including references to shared ones."""
-    return [child for child in _bpmn(element) if split(child)[1].endswith(("EventDefinition", "eventDefinitionRef"))]
+    return [child for child in element if _is_definition(str(child.tag))]
 
 
 def is_none_event(element: Element) -> bool:
@@ -197,5 +198,6 @@ def definition_of(element: Element) -> tuple[str, Element] | None:
     return (split(definitions[0])[1], definitions[0]) if len(definitions) == 1 else None
 
 
-def _bpmn(element: Element) -> Iterable[Element]:
-    return (child for child in element if split(child)[0] == BPMN)
+@lru_cache(1_000)  # each check of a file asks anew; a hostile file has any number of names
+def _is_definition(tag: str) -> bool:
+    return tag.startswith(f"{{{BPMN}}}") and tag.endswith(("EventDefinition", "eventDefinitionRef"))

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
+from functools import lru_cache
 
 from lxml import etree
 
@@ -198,7 +199,11 @@ def _skip_space(text: str, at: int) -> int:
 
 def split(element: Element) -> tuple[str, str]:
     """Namespace and local name. The namespace is empty if there is none."""
-    tag = str(element.tag)
+    return _split(str(element.tag))
+
+
+@lru_cache(1_000)  # checks ask for the few names of BPMN again and again; a hostile file has any number of them
+def _split(tag: str) -> tuple[str, str]:
     if not tag.startswith("{"):
         return "", tag
     namespace, _, local = tag[1:].partition("}")

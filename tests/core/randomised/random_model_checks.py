@@ -29,8 +29,10 @@ SCOPES = {
     *("AD_HOC_SUB_PROCESS", "AD_HOC_SUB_PROCESS_INNER_INSTANCE"),
 }
 JOINS = {"PARALLEL_GATEWAY", "INCLUSIVE_GATEWAY", "COMPLEX_GATEWAY"}
-MOST_EVENTS = 8_000
-"""A run with more spins: it is cancelled at once, which may take as many again. Follow-ups count like commands."""
+MOST_EVENTS = 2_000
+"""A run with more spins: it is cancelled at once. Follow-ups count like commands. One model in ten spins, and takes as
+long as all others together if there may be four times as many."""
+MOST_OF_CANCELLATION = 16_000
 EVENTS_OF_A_ROW = 10
 """A row of the log counts like so many: some models go round without an event."""
 COST_OF_A_LATE_ONE = 100
@@ -114,7 +116,7 @@ class Run:
     def cancel(self):
         """End everything, even what spins: pending commands then come too late and do next to nothing."""
         self.between = lambda engine: ()
-        self.left = 2 * MOST_EVENTS + COST_OF_A_LATE_ONE * len(self.pending)
+        self.left = MOST_OF_CANCELLATION + COST_OF_A_LATE_ONE * len(self.pending)
         self.pending.extendleft((CancelInstance(root), "<default>", None) for root in self.engine.state.trees)
         try:
             self.go_on()

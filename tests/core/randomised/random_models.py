@@ -110,9 +110,10 @@ class Scope:
 
 
 def random_model(random, size):
-    """A file: the process `p`, and `q` and `r`, which it may call."""
-    processes = (ModelBuilder(random, id, size).process() for id in "pqr")
-    return file(*processes, ROOTS, WAITED_FOR)
+    """A file: the process `p`, and those of `q` and `r` that it calls. The others would only cost their reading."""
+    calling, *others = (ModelBuilder(random, id, size).process() for id in "pqr")
+    called = (process for id, process in zip("qr", others, strict=True) if f'processId="{id}"' in calling)
+    return file(calling, *called, ROOTS, WAITED_FOR)
 
 
 class ModelBuilder:
