@@ -6,12 +6,12 @@ It runs commands and their follow-ups one by one, and keeps a log. Nothing is du
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from hashlib import sha256
 from typing import Any
 
-from vivero.core.bpmn.model import Problem, Process
+from vivero.core.bpmn.model import Process
 from vivero.core.commands.deployments import references_of
 from vivero.core.dmn import Decisions, read_decisions
 from vivero.core.execution.outcomes import CommandRecord, Handled, InboxCommand
@@ -22,6 +22,7 @@ from vivero.core.needs import Lease, Need, NeedKind, NotLoaded
 from vivero.core.records.base import DEFAULT_TENANT, Command
 from vivero.core.records.catalogue import Deploy, DeploymentReply
 from vivero.core.resources.kinds import read_resources
+from vivero.core.resources.problems import problems_of
 from vivero.core.rules import FOLLOW_UP_ROUNDS
 from vivero.core.state import batches
 from vivero.core.state.catalogue import DecisionVersion, Definition
@@ -41,8 +42,8 @@ _BY_KEY = frozenset(
 class InvalidDeployment(Exception):
     """A deployment with problems."""
 
-    def __init__(self, problems: tuple[Problem, ...]) -> None:
-        super().__init__("\n".join(map(str, problems)))
+    def __init__(self, problems: Sequence[str]) -> None:
+        super().__init__("\n".join(problems))
         self.problems = problems
 
 
@@ -93,10 +94,10 @@ class MemoryEngine:
         """Deploy files together.
 
         Raises:
-            InvalidDeployment: a file has problems.
+            InvalidDeployment: the files have problems, each by itself or together.
         """
         parsed = read_resources(files)
-        if problems := tuple(problem for each in parsed for problem in each.deployment_problems):
+        if problems := problems_of(parsed):
             raise InvalidDeployment(problems)
         digests = [sha256(content).hexdigest() for content in files.values()]
         for digest, each in zip(digests, parsed, strict=True):

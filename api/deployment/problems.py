@@ -8,19 +8,19 @@ from __future__ import annotations
 import hashlib
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, fields
 
 import msgspec
 
-from vivero.core.bpmn.model import Problem, Process, parts_of
+from vivero.core.bpmn.model import Process, parts_of
 from vivero.core.bpmn.packing import Packed, pack
 from vivero.core.bpmn.parser import Parsed
 from vivero.core.bpmn.reading.xml import XmlLimits
 from vivero.core.commands.deployments import references_of
-from vivero.core.events.starts import InvalidStart, metadata_of
 from vivero.core.feel import Expression
 from vivero.core.records.catalogue import ResourceReference
 from vivero.core.resources.kinds import read_resources
+from vivero.core.resources.problems import problems_of
 from vivero.engine.connectors import webhooks
 
 Files = Sequence[tuple[str, bytes]]
@@ -48,18 +48,12 @@ def examine(files: Files, limits: XmlLimits) -> Examined:
 def read_all(files: Files, limits: XmlLimits) -> list[Parsed]:
     """The files, read. Problems name the file; of two files with one name, the second is `(2) process.bpmn`."""
     counts: Counter[str] = Counter()
-    labelled = {}
+    labelled, names = {}, {}
     for name, content in files:
         counts[name] += 1
-        labelled[name if counts[name] == 1 else f"({counts[name]}) {name}"] = content
-    return [_named(each, name) for each, (name, _) in zip(read_resources(labelled, limits), files, strict=True)]
-
-
-def _named(parsed: Parsed, name: str) -> Parsed:
-    """A generic resource has the name of its file as its id, and not a label for problems."""
-    if parsed.generic is None or parsed.generic.id != parsed.resource:
-        return parsed
-    return replace(parsed, generic=replace(parsed.generic, id=name))
+        label = name if counts[name] == 1 else f"({counts[name]}) {name}"
+        labelled[label], names[label] = content, name
+    return read_resources(labelled, limits, names)
 
 
 def examine_and_pack(files: Files, limits: XmlLimits) -> Examined:
@@ -92,16 +86,6 @@ def evaluates(parsed: Sequence[Parsed]) -> bool:
     )
 
 
-def problems_of(parsed: Sequence[Parsed]) -> list[str]:
-    """All problems that the files have by themselves, whatever is deployed already."""
-    problems = [str(problem) for resource in parsed for problem in resource.deployment_problems]
-    problems += _repeated_ids(parsed)
-    problems += _repeated_decisions(parsed)
-    problems += _missing_decisions(parsed)
-    problems += _start_problems(parsed)
-    return problems
-
-
 def webhook_problems(parsed: Sequence[Parsed]) -> list[str]:
     """Problems of the webhooks of these files, without a look at deployed ones."""
     problems: list[str] = []
@@ -118,62 +102,3 @@ def webhook_problems(parsed: Sequence[Parsed]) -> list[str]:
 def taken(resource: Parsed, process: Process, paths: Iterable[str]) -> Iterator[str]:
     for path in sorted(paths):
         yield f"'{resource.resource}': process '{process.id}' has the webhook path '{path}' of another process"
-
-
-def _repeated_ids(parsed: Sequence[Parsed]) -> Iterator[str]:
-    places: dict[tuple[str, str], str] = {}
-    for resource in parsed:
-        for what, id in _ids(resource):
-            if (what, id) in places:
-                yield (
-                    f"'{resource.resource}': {what} '{id}' is also in '{places[what, id]}';"
-                    f" a deployment can contain a {what} id only once"
-                )
-            places[what, id] = resource.resource
-
-
-def _ids(resource: Parsed) -> Iterator[tuple[str, str]]:
-    for process in resource.processes:
-        yield "process", process.id
-    if resource.form is not None:
-        yield "form", resource.form.id
-    if resource.generic is not None:
-        yield "resource", resource.generic.id
-
-
-def _repeated_decisions(parsed: Sequence[Parsed]) -> Iterator[str]:
-    places: dict[tuple[str, str], str] = {}
-    for resource in parsed:
-        if (file := resource.decisions) is None:
-            continue
-        ids = [("decision requirements", file.id), *(("decision", each.id) for each in file.decisions)]
-        for what, id in ids:
-            first = places.setdefault((what, id), resource.resource)
-            if first != resource.resource:
-                yield (
-                    f"Expected the {what} ids to be unique within a deployment but found a duplicated id '{id}' in the"
-                    f" resources '{first}' and '{resource.resource}'."
-                )
-
-
-def _missing_decisions(parsed: Sequence[Parsed]) -> Iterator[str]:
-    """A problem for each called decision of the same deployment that is not in it."""
-    here = {decision.id for each in parsed if each.decisions is not None for decision in each.decisions.decisions}
-    for resource in parsed:
-        for process in resource.processes:
-            for node in process.nodes.values():
-                called = node.decision
-                if called is None or called.binding != "deployment" or not called.decision_id.is_static:
-                    continue
-                if (id := str(called.decision_id.static_value)) not in here:
-                    text = f"Expected to find decision with id '{id}' in current deployment, but not found."
-                    yield str(Problem(resource.resource, node.id, node.line, text))
-
-
-def _start_problems(parsed: Sequence[Parsed]) -> Iterator[str]:
-    for resource in parsed:
-        for process in resource.processes:
-            try:
-                metadata_of(process)
-            except InvalidStart as error:
-                yield f"'{resource.resource}': {error}"

@@ -17,10 +17,12 @@ from vivero.core.dmn.model import Definitions
 from vivero.core.dmn.reading.document import LIMITS
 
 
-def read_decision_files(files: Mapping[str, bytes], limits: XmlLimits) -> dict[str, Parsed]:
+def read_decision_files(
+    files: Mapping[str, bytes], limits: XmlLimits, names: Mapping[str, str] = {}
+) -> dict[str, Parsed]:
     """The decisions of files, or the problems of each, by the names of the files. Never raises.
 
-    `limits`: as of `limits_of_decisions`.
+    `limits`: as of `limits_of_decisions`; `names`: as of `read_resources`.
     """
     if not files:
         return {}
@@ -31,11 +33,12 @@ def read_decision_files(files: Mapping[str, bytes], limits: XmlLimits) -> dict[s
         problems = tuple(problem for problem in checked.problems if problem.resource == name)
         warnings = tuple(warning for warning in checked.warnings if warning.resource == name)
         file = None if checked.linked is None else checked.linked.files[name]
+        id = "" if file is None else _id_of(file, names.get(name, name), own)
         if file is not None and not file.id:
-            text = f"definitions has no id: the file is known as {quote(_id_of(file, own))}, by its name"
+            text = f"definitions has no id: the file is known as {quote(id)}, by its name"
             warnings += (Problem(name, None, None, text),)
-        objections = () if file is None else tuple(_objections(file, own))
-        whole = None if checked.linked is None or checked.problems else _summary(name, checked.linked, own)
+        objections = () if file is None else tuple(_objections(file, id, own))
+        whole = None if checked.linked is None or checked.problems else _summary(name, id, checked.linked)
         found[name] = Parsed(name, (), problems, (), objections, warnings, decisions=whole)
     return found
 
@@ -45,9 +48,9 @@ def limits_of_decisions(limits: XmlLimits) -> XmlLimits:
     return replace(LIMITS, feel=limits.feel, problems=limits.problems, id_length=limits.id_length)
 
 
-def _objections(file: Definitions, limits: XmlLimits) -> Iterator[Problem]:
+def _objections(file: Definitions, id: str, limits: XmlLimits) -> Iterator[Problem]:
     """Problems of a deployment: ids that requests could not name."""
-    if not _is_name(_id_of(file, limits), limits):
+    if not _is_name(id, limits):
         yield Problem(file.resource, None, None, f"{quote(file.id)} is not an id: {_RULE.format(limits.id_length)}")
     for decision in file.decisions:
         if not _is_name(decision.id, limits):
@@ -63,16 +66,15 @@ def _is_name(id: str, limits: XmlLimits) -> bool:
     return PROCESS_ID.fullmatch(id) is not None and len(id) <= limits.id_length
 
 
-def _id_of(file: Definitions, limits: XmlLimits) -> str:
+def _id_of(file: Definitions, name: str, limits: XmlLimits) -> str:
     """The id of the file. DMN allows files without one (DMN 1.5 §6.3.2); the name of such a file takes its place."""
     if file.id:
         return file.id
-    name = _NOT_IN_IDS.sub("_", file.resource.removesuffix(".dmn"))
+    name = _NOT_IN_IDS.sub("_", name.removesuffix(".dmn"))
     return (name if PROCESS_ID.fullmatch(name) else f"_{name}")[: limits.id_length]
 
 
-def _summary(name: str, linked: Linked, limits: XmlLimits) -> DecisionFile:
+def _summary(name: str, id: str, linked: Linked) -> DecisionFile:
     file = linked.files[name]
-    id = _id_of(file, limits)
     decisions = tuple(DecisionSummary(each.id, each.name or each.id, each.version_tag) for each in file.decisions)
     return DecisionFile(id, file.name or id, decisions, linked.all_imported(name))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 
 from vivero.core.bpmn.forms import read_form
 from vivero.core.bpmn.parser import Parsed, parse
@@ -11,11 +12,17 @@ from vivero.core.resources.decisions import read_decision_files
 from vivero.core.resources.generic_resources import read_generic, read_rpa
 
 
-def read_resources(files: Mapping[str, bytes], limits: XmlLimits = LIMITS) -> list[Parsed]:
-    """Read the files of one deployment: files of decisions may import each other. Never raises."""
-    of_decisions = {name: content for name, content in files.items() if _extension(name) == DECISIONS}
-    read = read_decision_files(of_decisions, limits)
-    return [read.get(name) or _read(name, content, limits) for name, content in files.items()]
+def read_resources(
+    files: Mapping[str, bytes], limits: XmlLimits = LIMITS, names: Mapping[str, str] = {}
+) -> list[Parsed]:
+    """Read the files of one deployment: files of decisions may import each other. Never raises.
+
+    `files` are called by what problems call them. `names` has the names of those that are called otherwise: a file
+    without an id is known by its name.
+    """
+    of_decisions = {label: content for label, content in files.items() if _extension(label) == DECISIONS}
+    read = read_decision_files(of_decisions, limits, names)
+    return [read.get(label) or _read(label, content, limits, names) for label, content in files.items()]
 
 
 def read_resource(name: str, content: bytes, limits: XmlLimits = LIMITS) -> Parsed:
@@ -23,8 +30,11 @@ def read_resource(name: str, content: bytes, limits: XmlLimits = LIMITS) -> Pars
     return read_resources({name: content}, limits)[0]
 
 
-def _read(name: str, content: bytes, limits: XmlLimits) -> Parsed:
-    return READERS.get(_extension(name), read_generic)(content, name, limits)
+def _read(label: str, content: bytes, limits: XmlLimits, names: Mapping[str, str]) -> Parsed:
+    read = READERS.get(_extension(label), read_generic)(content, label, limits)
+    if read.generic is None or read.generic.id != label:
+        return read
+    return replace(read, generic=replace(read.generic, id=names.get(label, label)))
 
 
 def _extension(name: str) -> str:

@@ -15,6 +15,14 @@ from vivero.core.snapshots.codec import decode
 from vivero.core.snapshots.format import Snapshot, key_of
 from vivero.library.times import from_ms, optional
 
+_decoder = msgspec.json.Decoder(float_hook=float)
+
+
+def value_of(text: str | bytes | msgspec.Raw) -> Any:
+    """The Python value of a variable. A number that is too large for a double, such as `1E+400`, is infinite, as in
+    `json` of the standard library."""
+    return _decoder.decode(text)
+
 
 @dataclass(frozen=True, slots=True)
 class Element:
@@ -160,7 +168,7 @@ class _Reader:
         self.elements = {entry.key: entry for entry in snapshot.elements}
         self.variables: dict[str, dict[str, Any]] = {}
         for entry in snapshot.variables:
-            self.variables.setdefault(entry.scope_key, {})[entry.name] = msgspec.json.decode(entry.value)
+            self.variables.setdefault(entry.scope_key, {})[entry.name] = value_of(entry.value)
 
     def instance(self) -> Instance:
         snapshot, root = self.snapshot, self.snapshot.elements[0]

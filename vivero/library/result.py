@@ -6,8 +6,6 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-import msgspec
-
 from vivero.core.records.base import Command, Event, Variables
 from vivero.core.records.instances import (
     ElementActivating,
@@ -22,7 +20,7 @@ from vivero.core.records.signals import BroadcastSignal
 from vivero.core.records.timers import TimerTriggered
 from vivero.core.snapshots import codec
 from vivero.library.machine import Machine, Place
-from vivero.library.overview import Incident, Instance, Job, overview
+from vivero.library.overview import Incident, Instance, Job, overview, value_of
 from vivero.library.undos import Before, UndoOffer, offer_of
 
 
@@ -144,4 +142,4 @@ def _signals(commands: Iterable[Command]) -> Iterator[ThrownSignal]:
 
 
 def _values(variables: Variables) -> dict[str, Any]:
-    return {name: msgspec.json.decode(value) for name, value in variables.items()}
+    return {name: value_of(value) for name, value in variables.items()}

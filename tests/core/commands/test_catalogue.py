@@ -95,7 +95,8 @@ def test_a_file_of_which_one_process_is_new_is_deployed_whole(engine):
 def test_a_file_with_problems_is_refused_with_all_of_them(engine):
     with pytest.raises(InvalidDeployment) as refused:
         engine.deploy(process(start(), '<serviceTask id="x"/>', '<serviceTask id="y"/>', "start > x > y"))
-    assert [problem.element_id for problem in refused.value.problems] == ["x", "y"]
+    needs = "needs a zeebe:taskDefinition with the type of the job"
+    assert refused.value.problems == [f"'p.bpmn' line 1 element '{id}': {needs}" for id in "xy"]
     assert engine.memory.log == []
 
 

@@ -3,7 +3,9 @@
 import pytest
 
 from tests.core.dmn.models import decision, definitions, literal
+from vivero.api.deployment.problems import examine
 from vivero.core.bpmn.reading.xml import LIMITS
+from vivero.core.memory import InvalidDeployment, MemoryEngine
 from vivero.core.resources.kinds import read_resources
 
 FILE = definitions(decision("d", literal("1")))
@@ -40,6 +42,24 @@ def test_a_file_with_an_id_is_known_by_it():
     assert (parsed.decisions.id, parsed.warnings) == ("file", ())
     (problem,) = read("rates.dmn", FILE.replace(b'id="file"', b'id="a b"')).deployment_problems
     assert problem.message.startswith("'a b' is not an id: ")
+
+
+def test_two_files_of_one_name_are_refused_with_the_id_that_both_have():
+    """Also if they are in one deployment: a label of the second one must not become its id."""
+    other = definitions(decision("e", literal("1"))).replace(WITHOUT, b"", 1)
+    found = examine([("rates.dmn", NAMELESS), ("rates.dmn", other)], LIMITS)
+    assert found.problems == (
+        "Expected the decision requirements ids to be unique within a deployment but found a duplicated id 'rates' in"
+        " the resources 'rates.dmn' and '(2) rates.dmn'.",
+    )
+
+
+@pytest.mark.parametrize("name", ["a/rates.dmn", "rates.dmn"])
+def test_the_memory_engine_refuses_what_a_deployment_refuses(name):
+    """Files are refused for what is wrong among them."""
+    again = {"other.dmn": FILE, name: definitions(decision("d", literal("2")))}
+    with pytest.raises(InvalidDeployment, match=f"duplicated id 'd' in the resources 'other.dmn' and '{name}'"):
+        MemoryEngine().deploy_all(again)
 
 
 def test_two_files_are_known_by_two_ids():

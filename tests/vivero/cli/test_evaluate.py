@@ -53,6 +53,15 @@ def test_json_tells_the_inputs_and_rules():
     }
 
 
+def test_json_has_numbers_that_no_double_has(file):
+    """JSON has no infinite numbers."""
+    path = file(decision("d", literal('{large: 1e400, text: "ñ"}')))
+    result = evaluate(path, "--json", env={"PYTHONIOENCODING": "ascii"})
+    [found] = (json.loads(line, parse_float=str) for line in result.stdout.splitlines())
+    assert found["result"] == found["decisions"][0]["result"]
+    assert found["result"] == {"large": "1E+400", "text": "ñ"}
+
+
 @pytest.fixture
 def file(tmp_path):
     def write(content, name="file.dmn"):

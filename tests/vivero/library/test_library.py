@@ -122,6 +122,16 @@ def test_variables_that_the_database_reordered():
     assert json.loads(again.snapshot) == json.loads(complete(ONE_TASK, result.snapshot, key(result), {"r": 3}).snapshot)
 
 
+def test_a_number_that_is_too_large_for_a_double_is_infinite():
+    """FEEL has larger numbers, and so does the snapshot."""
+    script = '<zeebe:script expression="=10 ** 400" resultVariable="r"/>'
+    large = f'<scriptTask id="large"><extensionElements>{script}</extensionElements></scriptTask>'
+    files = models(start(), large, task("t"), "start > large > t")
+    result = begin(files, now=NOON)
+    assert result.instance.variables["r"] == float("inf")
+    assert complete(files, result.snapshot, key(result), now=NOON).instance.state == "COMPLETED"
+
+
 def turn_around(value):
     if isinstance(value, dict):
         return {name: turn_around(value[name]) for name in sorted(value, reverse=True)}

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import click
 
-from vivero.api.deployment.problems import problems_of, webhook_problems
+from vivero.api.deployment.problems import webhook_problems
 from vivero.api.deployment.warnings import files_elsewhere, lacking, warnings_of
 from vivero.cli.shared.failures import Failure
 from vivero.cli.shared.files import FILES, shown_names
@@ -18,6 +18,7 @@ from vivero.config.sections import Config
 from vivero.core.bpmn.parser import Parsed
 from vivero.core.bpmn.reading.xml import LIMITS
 from vivero.core.resources.kinds import read_resources
+from vivero.core.resources.problems import problems_of
 
 
 @click.command()

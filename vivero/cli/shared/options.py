@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+import re
 import sys
 from collections.abc import Callable
 from pathlib import Path
@@ -146,6 +147,16 @@ def say(document: Any) -> None:
     click.echo(json.dumps(document, ensure_ascii=not streams.is_unicode(sys.stdout)))
 
 
+def say_encoded(text: str) -> None:
+    """Like `say`, for a document that is JSON text already: its numbers stay as they are."""
+    shown = text if streams.is_unicode(sys.stdout) else _NOT_ASCII.sub(lambda found: json.dumps(found[0])[1:-1], text)
+    click.echo(shown)
+
+
+_NOT_ASCII = re.compile(r"[^\x00-\x7f]")
+"""In JSON it occurs within strings alone, where escapes can take its place."""
+
+
 def tell(as_json: bool, text: str, **document: Any) -> None:
     """Print an outcome: a text for people, or with --json a document, without the members that are None."""
     if as_json:
@@ -166,6 +177,7 @@ __all__ = [
     "dry_run_option",
     "json_option",
     "say",
+    "say_encoded",
     "tell",
     "yes_option",
 ]

@@ -9,11 +9,12 @@ from pathlib import Path
 from typing import Any
 
 import click
+import msgspec
 
 from vivero.cli.shared import streams
 from vivero.cli.shared.failures import Failure
 from vivero.cli.shared.files import shown_names
-from vivero.cli.shared.options import JSON_OBJECT, PATH, json_option, say
+from vivero.cli.shared.options import JSON_OBJECT, PATH, json_option, say, say_encoded
 from vivero.cli.shared.server_options import address_option, talk
 from vivero.config.files import Unreadable, read_bytes, read_text
 from vivero.config.json_input import parsed
@@ -154,7 +155,7 @@ def _evaluate_one(
         raise Failure(f"there is no decision '{name}'; there are {_listed(decisions)}")
     evaluation = evaluate(decisions, key, variables, _now_ms(), is_json=is_json)
     if as_json:
-        say(document(evaluation))
+        say_encoded(msgspec.json.encode(document(evaluation)).decode())
     elif evaluation.failure is None:
         click.echo(to_json(evaluation.value))
     for warning in evaluation.warnings:
@@ -178,10 +179,15 @@ def document(evaluation: DecisionEvaluation) -> dict[str, Any]:
     """An evaluation as JSON: its result, and the decisions in the order of their evaluation."""
     failure = evaluation.failure
     return {
-        "result": json.loads(to_json(evaluation.value)),
+        "result": _json(evaluation.value),
         "failure": None if failure is None else {"decision": failure.key.id, "message": failure.message},
         "decisions": [_decision(each) for each in evaluation.decisions],
     }
+
+
+def _json(value: Any) -> msgspec.Raw:
+    """A value as a server writes it: a number may be larger than any double. Raises FeelError."""
+    return msgspec.Raw(to_json(value).encode())
 
 
 def _decision(done: DecisionResult) -> dict[str, Any]:
@@ -190,7 +196,7 @@ def _decision(done: DecisionResult) -> dict[str, Any]:
 
     def shown(value: Any) -> Any:
         try:
-            return json.loads(to_json(value))
+            return _json(value)
         except FeelError as error:
             reasons.append(str(error))
             return None
