@@ -123,6 +123,8 @@ class MemoryEngine:
     def take_inbox(self) -> list[tuple[Command, str, int | None]]:
         """The commands that reach the log next, each with its tenant and request. Held ones wait until they return."""
         notices, found = self.processor.notices, list[InboxCommand]()
+        for root, returned in notices.returned.items():
+            del self.held[root][:returned]
         for root, released in notices.released.items():
             found += self.held[root][:released]
             self.held[root] = self.held[root][released:]
@@ -130,6 +132,7 @@ class MemoryEngine:
             (found if one.held_by is None else self.held.setdefault(one.held_by, [])).append(one)
         notices.to_inbox.clear()
         notices.released.clear()
+        notices.returned.clear()
         return [(one.command, one.tenant, one.request) for one in found]
 
     def handle(self, command: Command, tenant: str, request: int | None) -> list[Handled]:
@@ -142,16 +145,17 @@ class MemoryEngine:
                 handled = self.processor.process(entry, self.now, leases)
                 break
             except NotLoaded as missing:
-                if missing.need.kind is NeedKind.LEASE:  # no job has a lease here
-                    leases[missing.need.key] = None
-                else:
-                    self._supply(missing.need)
+                self._supply_any(missing.need, leases)
         for _ in range(FOLLOW_UP_ROUNDS):
-            if not self.processor.awaiting_load:
+            if not (self.processor.awaiting_load or self.processor.held.return_now):
                 break
             for awaiting in self.processor.awaiting_load:
                 self._supply(awaiting.needs[-1])
             for rows in self.processor.resume_awaiting():
+                handled += rows
+            for need in self.processor.held.lacks:
+                self._supply_any(need, leases)
+            for _, rows in self.processor.take_back_held(lambda: False, lambda _: True, leases):
                 handled += rows
         self.processor.give_up_awaiting()
         self.log.append(Logged(position, self.now, command, handled))
@@ -160,6 +164,13 @@ class MemoryEngine:
         self.state.begin_batch()
         batches.committed(self.state, roots)
         return handled
+
+    def _supply_any(self, need: Need, leases: dict[int, Lease | None]) -> None:
+        """Supply a need, also that of a lease: no job has one here."""
+        if need.kind is NeedKind.LEASE:
+            leases[need.key] = None
+        else:
+            self._supply(need)
 
     def _supply(self, need: Need) -> None:
         """Supply a need: a row that is not in memory does not exist, and begins empty."""

@@ -107,10 +107,11 @@ async def submit(
         appended, outcome = submitted.appended, submitted.outcome
         if outcome is None or outcome.rejection is None:
             return submitted
-        if idempotency is None or not _is_old_bug(appended, outcome.rejection) or repetitions == MAX_REPETITIONS:
+        if idempotency is None or not _is_repeated(appended, outcome.rejection) or repetitions == MAX_REPETITIONS:
             raise rejected(command, outcome.rejection, appended.position)
-        # A processing error is not replayed: that command had no effect, and its client retries. The key of the next
-        # command contains the position of this one, so that concurrent retries have one effect together.
+        # A processing error, or a lack of room, is not replayed: that command had no effect, and its client retries.
+        # The key of the next command contains the position of this one, so that concurrent retries have one effect
+        # together.
         idempotency = (f"{idempotency[0]} {appended.position}", idempotency[1])
         repetitions += 1
 
@@ -269,8 +270,8 @@ def timed_out(position: int | None, **members: object) -> Problem:
     return Problem(504, "DEADLINE_EXCEEDED", TIMED_OUT, position=position, members=members)
 
 
-def _is_old_bug(appended: Appended, rejection: Rejection) -> bool:
-    return appended.replayed and rejection.code is RejectionCode.PROCESSING_ERROR
+def _is_repeated(appended: Appended, rejection: Rejection) -> bool:
+    return appended.replayed and rejection.code in (RejectionCode.PROCESSING_ERROR, RejectionCode.RESOURCE_EXHAUSTED)
 
 
 # ------------------------------------------------------------------------------------------------ idempotency keys

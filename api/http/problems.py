@@ -37,6 +37,7 @@ REJECTIONS: Mapping[RejectionCode, tuple[int, str]] = {
     RejectionCode.INVALID_ARGUMENT: (400, "INVALID_ARGUMENT"),
     RejectionCode.PRECONDITION_FAILED: (412, "PRECONDITION_FAILED"),
     RejectionCode.PROCESSING_ERROR: (500, "INTERNAL"),
+    RejectionCode.RESOURCE_EXHAUSTED: (503, "RESOURCE_EXHAUSTED"),
 }
 """The reason of a rejection → status and title."""
 
@@ -134,7 +135,8 @@ def rejected(command: Command, rejection: Rejection, position: int | None = None
         command = change_of(command)
     verb = command.intent.partition(":")[2]
     detail = f"Command '{verb}' rejected with code '{rejection.code}': {rejection.reason}"
-    return Problem(status, title, detail, position=position, members=_all_problems(rejection))
+    later = [LATER] if status == 503 else []
+    return Problem(status, title, detail, *later, position=position, members=_all_problems(rejection))
 
 
 def _all_problems(rejection: Rejection) -> dict[str, object]:

@@ -1,7 +1,7 @@
 """The hold of a migration in pages: commands about the instance tree wait for its last page (docs/adr/0088).
 
 The elements of the tree belong to two models meanwhile, so that none of them can take a step. Each held command leaves
-the log once, and returns to it once. Those that come while held ones return wait behind them.
+the log once, and returns once. Those that come while held ones return wait behind them.
 """
 
 from __future__ import annotations
@@ -14,18 +14,24 @@ import msgspec
 from vivero.core.commands.subjects import ROWS, element_of
 from vivero.core.needs import Need, NeedKind, Needs
 from vivero.core.records.base import Command
-from vivero.core.records.effects import Effects, ReplyLater, Send
+from vivero.core.records.effects import Effects, Reject, RejectionCode, ReplyLater, Send
 from vivero.core.records.instances import COMMAND_STAGE, ContinueWork, EndHold
 from vivero.core.records.timers import TriggerTimer
 from vivero.core.shared.deferred_work import renaming
 from vivero.core.state.instance_tree import InstanceTree
 from vivero.core.view import View
 
+TOO_MANY = (
+    "Expected to change the instance tree of process instance with key '{}', but it is being migrated, and too many "
+    "commands wait for it; try again later"
+)
+
 
 def pass_hold(command: Command, needs: Callable[[Any, str], Needs], view: View) -> Effects | None:
     """The effects of holding a command about an instance tree that a migration holds. None: the tree is free for it.
 
-    A timer is not held: it stays due, and its timer task triggers it again.
+    A timer is not held: it stays due, and its timer task triggers it again. Raises `Reject` for a command of a client
+    if too many wait already; those of the engine are no more than the elements that wait for them.
     """
     if command.while_suspended is None or isinstance(command, ContinueWork | EndHold):
         return None
@@ -35,14 +41,16 @@ def pass_hold(command: Command, needs: Callable[[Any, str], Needs], view: View) 
         return None
     if isinstance(command, TriggerTimer):
         return ()
+    if not command.held and command.answers_its_request() and view.holds.is_full(element.tree.key):
+        raise Reject(RejectionCode.RESOURCE_EXHAUSTED, TOO_MANY.format(element.tree.key))
     held = msgspec.structs.replace(command, held=True)
     return (Send(held, later=True, again=True, held_by=element.tree.key), ReplyLater())
 
 
 def _waits(command: Command, tree: InstanceTree, view: View) -> bool:
     """Whether the command waits: for pages, or behind commands that were held before it came."""
-    returning = view.holds.is_returning(tree.key) and not (command.held or isinstance(command, TriggerTimer))
-    return returning or is_held(tree)
+    behind = view.holds.is_behind_others(tree.key) and not (command.held or isinstance(command, TriggerTimer))
+    return behind or is_held(tree)
 
 
 def is_held(tree: InstanceTree) -> bool:

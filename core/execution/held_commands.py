@@ -1,73 +1,199 @@
 """Commands that the hold of a migration keeps in the inbox, and their return (docs/adr/0088).
 
-Each of them leaves the log once, and returns to it once, however many pages the migration has.
+Those that this term has held are in memory, too. Once their tree is free, they are handled in the batch that has freed
+it, so that no command can come between them: steady traffic does not prolong a hold. Those of earlier terms, and those
+of a batch in which each command comes alone, return through the log, with an `EndHold` behind them.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections import deque
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
+from itertools import islice
+from typing import NamedTuple
 
 from vivero.core.commands.migration_hold import is_held
-from vivero.core.execution.outcomes import InboxCommand, Notices
+from vivero.core.execution.outcomes import Handled, InboxCommand, Notices
+from vivero.core.needs import Need, NotLoaded
 from vivero.core.records.base import Command
+from vivero.core.records.codec import encode_command
 from vivero.core.records.instances import ContinueWork, EndHold
+from vivero.core.state.holds import RELEASED_AT_ONCE
 from vivero.core.view import View
 
 NOT_FORWARDED = 0
 """The partition of a held command in the inbox. There is no such partition, so that nobody moves it to a log."""
 
 
+class HeldBefore(NamedTuple):
+    """Commands of a tree that an earlier term has held: their tenant, number and characters."""
+
+    tenant: str
+    commands: int
+    characters: int
+
+
+class _Kept(NamedTuple):
+    command: InboxCommand
+    characters: int
+
+
+@dataclass(slots=True)
+class _Waiting:
+    """The commands that wait for a tree: first those that only the inbox has, then those in memory."""
+
+    before: int = 0
+    characters_before: int = 0
+    kept: deque[_Kept] = field(default_factory=deque)
+
+
 class HeldCommands:
-    """Keeps and releases the held commands of a partition."""
+    """Keeps the held commands of a partition, and lets them return."""
 
     def __init__(self, view: View) -> None:
         self._view = view
+        self._waiting: dict[int, _Waiting] = {}
+        self._free: dict[int, list[InboxCommand]] = {}
+        """Root of a tree whose commands return in this batch → those that have been handled."""
+        self.lacks: list[Need] = []
+        """The rows that commands which return have lacked, beyond those that they declare."""
 
-    def adopt(self, waiting: Mapping[int, tuple[str, int]], returning: Mapping[int, int], notices: Notices) -> None:
-        """Know those of earlier terms: root → tenant and number, and root → `EndHold` commands on their way.
+    def adopt(self, waiting: Mapping[int, HeldBefore], returning: Mapping[int, int], notices: Notices) -> None:
+        """Know those of earlier terms by their roots, and root → `EndHold` commands on their way.
 
         An older version may have ended a hold, and releases nothing. An `EndHold` too many does no harm.
         """
         holds = self._view.holds
         for root, ends in returning.items():
             holds.note_returning(root, ends)
-        for root, (tenant, commands) in waiting.items():
-            holds.waiting[root] = commands
+        for root, (tenant, commands, characters) in waiting.items():
+            self._waiting[root] = _Waiting(commands, characters)
+            holds.note_waiting(root, commands, characters)
             if root not in returning:
-                holds.note_returning(root)
-                notices.to_inbox.append(InboxCommand(EndHold(root), tenant, None, self._view.state.partition))
+                self._send_end(root, tenant, notices)
 
     def keep(self, command: Command, root: int, context: str | None, notices: Notices) -> None:
         """Keep a command until its tree is free."""
         view = self._view
-        view.holds.note_waiting(root)
         kept = InboxCommand(command, view.tenant, view.request, NOT_FORWARDED, None, context, again=True, held_by=root)
+        characters = len(encode_command(command))
+        view.holds.note_waiting(root, 1, characters)
+        self._waiting.setdefault(root, _Waiting()).kept.append(_Kept(kept, characters))
         notices.to_inbox.append(kept)
 
-    def note_handled(self, command: Command, notices: Notices) -> None:
+    def note_handled(self, command: Command, notices: Notices, inline: bool) -> None:
         """Let held commands return once a page, or a bug in it, or the return of others has freed their tree."""
         if isinstance(command, EndHold):
             self._view.holds.note_returned(command.key)
-            self._release(command.key, notices)
-        elif isinstance(command, ContinueWork):
-            self._release(command.key, notices)
+        elif not isinstance(command, ContinueWork):
+            return
+        root = command.key
+        if root not in self._waiting or self._view.holds.is_returning(root) or self._is_held(root):
+            return
+        if inline and not self._waiting[root].before and root not in notices.released:
+            self._free.setdefault(root, [])
+        else:
+            self._release(root, notices)
+
+    def _is_held(self, root: int) -> bool:
+        tree = self._view.state.trees.get(root)
+        return tree is not None and is_held(tree)
+
+    # ---- the return in the batch that frees the tree
+
+    @property
+    def return_now(self) -> bool:
+        """Whether commands wait for nothing but their turn in this batch."""
+        return any(root in self._waiting and not self._is_held(root) for root in self._free)
+
+    def next_ones(self) -> Iterator[InboxCommand]:
+        """The commands that return next. Their needs must be loaded."""
+        for root in self._free:
+            if (waiting := self._waiting.get(root)) is not None:
+                yield from (one.command for one in islice(waiting.kept, RELEASED_AT_ONCE))
+
+    def take_back(
+        self, run: Callable[[InboxCommand], list[Handled]], fits: Callable[[InboxCommand], bool]
+    ) -> Iterator[tuple[InboxCommand, list[Handled]]]:
+        """Handle commands whose trees are free, in their order, one at a time. A tree has its turn up to a command
+        that does not fit now."""
+        for root, handled in tuple(self._free.items()):
+            for one in list(islice(self._waiting[root].kept, RELEASED_AT_ONCE)) if root in self._waiting else ():
+                if self._is_held(root) or not fits(one.command):
+                    break
+                try:
+                    rows = self._take_back(root, one, run)
+                except NotLoaded as missing:
+                    self.lacks.append(missing.need)
+                    break
+                handled.append(one.command)
+                yield one.command, rows
+
+    def _take_back(self, root: int, one: _Kept, run: Callable[[InboxCommand], list[Handled]]) -> list[Handled]:
+        """Handle the first command of a tree. It does not wait behind itself."""
+        waiting, holds = self._waiting[root], self._view.holds
+        waiting.kept.popleft()
+        holds.note_taken(root, 1, one.characters)
+        try:
+            rows = run(one.command)
+        except BaseException:
+            waiting.kept.appendleft(one)
+            holds.note_waiting(root, 1, one.characters)
+            raise
+        if not waiting.kept:
+            del self._waiting[root]
+        return rows
+
+    def end_returns(self, notices: Notices) -> None:
+        """End the returns of a batch: handled commands leave the inbox, and an `EndHold` comes for the rest.
+
+        A tree of which none could be handled goes the way through the log, where each command has as many loads as it
+        needs.
+        """
+        free, self._free = self._free, {}
+        self.lacks = []
+        gone = {id(one) for handled in free.values() for one in handled}
+        of_batch = {id(one) for one in notices.to_inbox} & gone
+        notices.to_inbox = [one for one in notices.to_inbox if id(one) not in gone]
+        for root, handled in free.items():
+            if earlier := sum(id(one) not in of_batch for one in handled):
+                notices.returned[root] = notices.returned.get(root, 0) + earlier
+            if root not in self._waiting or self._is_held(root):
+                continue
+            if handled:
+                self._send_end(root, self._waiting[root].kept[0].command.tenant, notices)
+            else:
+                self._release(root, notices)
+
+    # ---- the return through the log
 
     def _release(self, root: int, notices: Notices) -> None:
-        """Let the first commands return, and an `EndHold` behind them.
+        """Let the first commands return through the log, and an `EndHold` behind them.
 
         Those of earlier batches are in the inbox. If they are few, those of this batch, which are not, return as well.
         """
-        view, holds = self._view, self._view.holds
-        if root not in holds.waiting or holds.is_returning(root):
-            return
-        tree, here = view.state.trees.get(root), view.state.partition
-        if tree is not None and is_held(tree):
-            return
-        of_batch = [one for one in notices.to_inbox if one.held_by == root]
-        earlier = holds.waiting[root] - len(of_batch)
-        released = holds.release(root)
-        if earlier:
-            notices.released[root] = notices.released.get(root, 0) + min(released, earlier)
-        for one in of_batch[: max(released - earlier, 0)]:
-            one.partition, one.held_by = here, None
-        notices.to_inbox.append(InboxCommand(EndHold(root), view.tenant, view.request, here))
+        view, waiting = self._view, self._waiting[root]
+        of_batch = {id(one) for one in notices.to_inbox if one.held_by == root}
+        before = min(waiting.before, RELEASED_AT_ONCE)
+        characters = waiting.characters_before * before // max(waiting.before, 1)
+        waiting.before -= before
+        waiting.characters_before -= characters
+        view.holds.note_taken(root, before, characters)
+        in_inbox, tenant = before, view.tenant
+        for _ in range(min(RELEASED_AT_ONCE - before, len(waiting.kept))):
+            one, characters = waiting.kept.popleft()
+            view.holds.note_taken(root, 1, characters)
+            if id(one) in of_batch:
+                one.partition, one.held_by = view.state.partition, None
+            else:
+                in_inbox += 1
+        if in_inbox:
+            notices.released[root] = notices.released.get(root, 0) + in_inbox
+        if not (waiting.before or waiting.kept):
+            del self._waiting[root]
+        self._send_end(root, tenant, notices)
+
+    def _send_end(self, root: int, tenant: str, notices: Notices) -> None:
+        self._view.holds.note_returning(root)
+        notices.to_inbox.append(InboxCommand(EndHold(root), tenant, None, self._view.state.partition))

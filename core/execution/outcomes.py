@@ -106,6 +106,8 @@ class Notices:
     to_inbox: list[InboxCommand] = field(default_factory=list)
     released: dict[int, int] = field(default_factory=dict)
     """Root of a tree → how many commands of earlier batches, the first ones, are no longer held in the inbox."""
+    returned: dict[int, int] = field(default_factory=dict)
+    """Root of a tree → how many commands of earlier batches, the first ones, have left the inbox: they were handled."""
     ended: list[Ended] = field(default_factory=list)
     available: dict[tuple[str, str], int] = field(default_factory=dict)
     """Numbers of jobs that became available, by type and tenant."""

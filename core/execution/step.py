@@ -263,13 +263,33 @@ class Processor:
         return state.written > BATCH_CHARACTERS or len(state.dirty) > BATCH_ROWS or state.rerouted
 
     def give_up_awaiting(self) -> None:
-        """Defer follow-ups to the inbox whose needs are still missing after several rounds."""
+        """Defer follow-ups, and held commands, whose needs are still missing after several rounds."""
         for one in self.awaiting_load:
             here = self.state.partition
             self.notices.to_inbox += [
                 InboxCommand(each.command, one.tenant, one.request, here, context=each.context) for each in one.commands
             ]
         self.awaiting_load = []
+        self.held.end_returns(self.notices)
+
+    def take_back_held(
+        self, enough: Callable[[], bool], is_loaded: Callable[[InboxCommand], bool], leases: Leases
+    ) -> Iterator[tuple[InboxCommand, list[Handled]]]:
+        """Handle the commands that a migration has held and whose tree is free, as rows of the latest position."""
+
+        def fits(one: InboxCommand) -> bool:
+            return is_loaded(one) and not (enough() or self.is_full() or self._seq >= MAX_ROWS_PER_POSITION)
+
+        self.view.leases = leases
+        return self.held.take_back(self._take_back, fits)
+
+    def _take_back(self, one: InboxCommand) -> list[Handled]:
+        self._begin_command(self._last, one.tenant, one.request or self._last, self.view.now)
+        self._work.begin_quantum()
+        follow_ups: deque[FollowUp] = deque()
+        rows = self._handle(one.command, self._seq, one.request, follow_ups, one.context)
+        self._seq += len(rows)
+        return rows + self._follow_up(follow_ups)
 
     def _follow_up(self, follow_ups: deque[FollowUp], loaded: int = 0) -> list[Handled]:
         """Handle follow-ups in their order. The needs of the first `loaded` have been looked up in the database."""
@@ -357,7 +377,7 @@ class Processor:
                 follow_ups.append(FollowUp(send.command, context))
         rows = self._rows(command, seq, request, rejection)
         self.state.accept()
-        self.held.note_handled(command, self.notices)
+        self.held.note_handled(command, self.notices, self._inline)
         return rows
 
     def _leaves(self, command: Command) -> bool:
@@ -424,7 +444,7 @@ class Processor:
         if self.contexts is not None:
             self.contexts.end(rows[0])
         self._last, self._seq = record.position, len(rows)
-        self.held.note_handled(record.command, self.notices)
+        self.held.note_handled(record.command, self.notices, inline=False)
         return rows
 
     def _rows(self, command: Command, seq: int, request: int | None, rejection: Rejection | None) -> list[Handled]:
@@ -443,7 +463,7 @@ class Processor:
         own = Handled(seq, self._root(), request, self._work.events, rejection)
         own.answered = rejection is None and request is None and not self._work.later
         moved = self.several or command.was_put_off()
-        if moved and seq == 0 and request is not None and not self._work.later:
+        if moved and (seq == 0 or command.held) and request is not None and not self._work.later:
             own.answered = command.answers_its_request()  # it was forwarded, or had to wait
         rows = [own]
         for reply in self._work.replies:

@@ -19,6 +19,8 @@ class RejectionCode(StrEnum):
     ALREADY_EXISTS = "ALREADY_EXISTS"
     PRECONDITION_FAILED = "PRECONDITION_FAILED"
     PROCESSING_ERROR = "PROCESSING_ERROR"
+    RESOURCE_EXHAUSTED = "RESOURCE_EXHAUSTED"
+    """It would have to wait, and too many wait already."""
 
 
 class Violation(msgspec.Struct, frozen=True, omit_defaults=True, gc=False):

@@ -7,7 +7,7 @@ not declare and that must be loaded first.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Awaitable, Callable, Iterable, Sequence, Set
+from collections.abc import Awaitable, Callable, Iterable, Iterator, Sequence, Set
 from dataclasses import dataclass, field
 from itertools import takewhile
 from time import perf_counter, thread_time
@@ -39,6 +39,7 @@ from vivero.storage.log.command_log import EMPTY_ANSWER, CommandOutcome
 from vivero.storage.log.log_batches import CommandRow
 from vivero.storage.postgres.driver import Call
 from vivero.storage.state import save
+from vivero.storage.state.load import Loaded
 from vivero.storage.state.load_plan import OF_TREES
 from vivero.storage.state.saved_rows import NEW_JOBS, RowsByType
 
@@ -55,8 +56,8 @@ FOLLOW_UP_S = 0.2
 
 _WITH_WAITER = {intent for intent, command in INTENTS.items() if command.has_waiter}
 
-Fill = Callable[[list[Need]], Awaitable[Set[Need]]]
-"""Loads needs with a constant number of statements. Gives those that it leaves out (`load.Loaded`)."""
+Fill = Callable[[list[Need]], Awaitable[Loaded]]
+"""Loads needs with a constant number of statements."""
 
 
 class NewJobsOfBatch(NamedTuple):
@@ -182,12 +183,10 @@ async def compute(
         except NotLoaded as not_loaded:
             missing = not_loaded.need
             break
-        _collect(collected, one.row, handled)
+        _collect(collected, one.row, one.command, handled)
         if not collected.for_others:
             held = _is_held(handled, processor.notices.to_inbox[sent:])
             collected.for_others = not (held or isinstance(one.command, ContinueWork | EndHold))
-        if isinstance(one.command, ChangeIfMatch) and handled[0].rejection is None:
-            collected.untaken += one.command.untaken
         if one.row.audit is not None:
             _audit(collected, processor, one, one.row.audit, handled)
         moment = perf_counter()
@@ -240,17 +239,41 @@ async def _follow_up(processor: Processor, collected: _Collected, fill: Fill) ->
         return spent_s > FOLLOW_UP_S
 
     for _ in range(FOLLOW_UP_ROUNDS):
-        if not processor.awaiting_load or processor.is_full() or enough():
+        if not (processor.awaiting_load or processor.held.return_now) or processor.is_full() or enough():
             break
-        left_out = await fill([need for awaiting in processor.awaiting_load for need in awaiting.needs])
+        loaded = await fill([*(need for one in processor.awaiting_load for need in one.needs), *_of_held(processor)])
         turn, began = perf_counter(), thread_time()
-        for handled in processor.resume_awaiting(enough, left_out):
+        for handled in _resumed(processor, collected, enough, loaded):
             _collect_more(collected, handled)
             if perf_counter() - turn > CHECKPOINT_EVERY_S:
                 spent_s += thread_time() - began
                 await trio.lowlevel.checkpoint()
                 turn, began = perf_counter(), thread_time()
     processor.give_up_awaiting()
+
+
+def _of_held(processor: Processor) -> Iterator[Need]:
+    """The needs of held commands that return in this batch."""
+    for one in processor.held.next_ones():
+        yield from _declared(one.command, one.tenant)
+    yield from processor.held.lacks
+
+
+def _resumed(
+    processor: Processor, collected: _Collected, enough: Callable[[], bool], loaded: Loaded
+) -> Iterator[list[Handled]]:
+    """The rows of follow-ups, and then of held commands, whose needs have been loaded."""
+    yield from processor.resume_awaiting(enough, loaded.left_out)
+
+    def is_loaded(one: InboxCommand) -> bool:
+        return loaded.left_out.isdisjoint(_declared(one.command, one.tenant))
+
+    for one, handled in processor.take_back_held(enough, is_loaded, loaded.leases):
+        _count(collected, one.command.intent, one.command, handled[0])
+        if one.audit is not None:
+            assert one.request is not None, "only a client's command is audited"
+            _note_audited(collected, one.audit, one.request, handled)
+        yield handled
 
 
 def _process(processor: Processor, one: Decoded, now: int, leases: Leases) -> list[Handled]:
@@ -266,13 +289,19 @@ def _process(processor: Processor, one: Decoded, now: int, leases: Leases) -> li
     return processor.process(record, now, leases)
 
 
-def _collect(collected: _Collected, row: CommandRow, handled: list[Handled]) -> None:
+def _collect(collected: _Collected, row: CommandRow, command: Command | None, handled: list[Handled]) -> None:
     collected.last = row.position
     collected.commands += 1
-    first = handled[0]
-    outcome = REJECTED if first.rejection is not None else FORWARDED if first.forwarded else ACCEPTED
-    collected.counted[row.intent, outcome] += 1
+    _count(collected, row.intent, command, handled[0])
     _collect_more(collected, handled)
+
+
+def _count(collected: _Collected, intent: str, command: Command | None, first: Handled) -> None:
+    """Count a command by its outcome, and note the jobs on whose leases it depends."""
+    outcome = REJECTED if first.rejection is not None else FORWARDED if first.forwarded else ACCEPTED
+    collected.counted[intent, outcome] += 1
+    if isinstance(command, ChangeIfMatch) and first.rejection is None:
+        collected.untaken += command.untaken
 
 
 def _is_held(handled: list[Handled], sent: list[InboxCommand]) -> bool:
@@ -282,14 +311,17 @@ def _is_held(handled: list[Handled], sent: list[InboxCommand]) -> bool:
 
 def _audit(collected: _Collected, processor: Processor, one: Decoded, record: str, handled: list[Handled]) -> None:
     """Collect the record of a command, or send it along if another partition handles the command."""
-    first, row = handled[0], one.row
-    position = row.position if row.request is None else row.request
+    position = one.row.position if one.row.request is None else one.row.request
     for sent in processor.notices.to_inbox:
         if sent.command is one.command or (sent.again and sent.request == position):
             sent.audit = record
             return
+    _note_audited(collected, record, position, handled)
+
+
+def _note_audited(collected: _Collected, record: str, position: int, handled: list[Handled]) -> None:
     response = next((msgspec.json.encode(each.response) for each in handled if each.response is not None), None)
-    collected.audited.append(AuditedCommand(record, position, first.rejection is not None, response))
+    collected.audited.append(AuditedCommand(record, position, handled[0].rejection is not None, response))
 
 
 def _collect_more(collected: _Collected, handled: list[Handled]) -> None:
@@ -322,7 +354,9 @@ async def _finish(processor: Processor, collected: _Collected, now: int) -> Batc
     ready = rows.ready_jobs() if notices.available else {}
     place = 0
     calls, turn = [save.require_untaken(collected.untaken)] if collected.untaken else [], perf_counter()
-    for call in save.statements_of(state, rows, collected.log_rows, notices.to_inbox, now, notices.released):
+    for call in save.statements_of(
+        state, rows, collected.log_rows, notices.to_inbox, now, notices.released, notices.returned
+    ):
         if call[0] is NEW_JOBS:
             place = len(calls)
         calls.append(call)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Set
+from collections.abc import Iterable
 from dataclasses import dataclass
 from time import thread_time
 
@@ -93,8 +93,8 @@ class Loader:
         self._stats.looked_up += loaded.looked_up
         return loaded
 
-    async def fill(self, needs: list[Need]) -> Set[Need]:
-        """Load rows and models that follow-ups of a batch need. Gives the needs that the load has left out."""
+    async def fill(self, needs: list[Need]) -> Loaded:
+        """Load rows and models that follow-ups of a batch need."""
         began, began_s = trio.current_time(), thread_time()
         with self._beat.waiting(self._settings.call_timeout_s):
             loaded = await self.load(needs)
@@ -102,7 +102,7 @@ class Loader:
             await self.load_values(needs)
         self.reading.took_s += trio.current_time() - began
         self.reading.cpu_s += thread_time() - began_s
-        return loaded.left_out
+        return loaded
 
     async def load_models(self, needs: Iterable[Need]) -> None:
         """Load the models and compiled decisions that are needed of definitions that are in the state."""

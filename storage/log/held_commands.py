@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import NamedTuple
 
+from vivero.core.execution.held_commands import HeldBefore
 from vivero.core.records.instances import EndHold
 from vivero.storage.postgres.driver import Connection
 from vivero.storage.postgres.sql_files import beside
@@ -13,11 +14,11 @@ _sql = beside(__file__)
 
 
 class HeldCommands(NamedTuple):
-    """`waiting`: root of a tree → its tenant, and how many commands are held. `returning`: root → how many `EndHold`
-    commands are on their way.
+    """`waiting`: root of a tree → the commands that are held. `returning`: root → how many `EndHold` commands are on
+    their way.
     """
 
-    waiting: Mapping[int, tuple[str, int]]
+    waiting: Mapping[int, HeldBefore]
     returning: Mapping[int, int]
 
 
@@ -29,4 +30,4 @@ async def held(connection: Connection, partition: int, position: int) -> HeldCom
     waiting, returning = await connection.pipeline(
         [(_sql["waiting"], (partition,)), (_sql["returning"], (partition, position, EndHold.intent))]
     )
-    return HeldCommands({root: (tenant, commands) for root, tenant, commands in waiting.rows}, dict(returning.rows))
+    return HeldCommands({root: HeldBefore(*found) for root, *found in waiting.rows}, dict(returning.rows))

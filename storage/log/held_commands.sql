@@ -1,6 +1,6 @@
 -- name: waiting
 -- The key of a root tells its partition. Few trees are held at a time.
-SELECT held_by, min(tenant_id), count(*) FROM inbox
+SELECT held_by, min(tenant_id), count(*), sum(octet_length(payload))::bigint FROM inbox
 WHERE held_by >= $1::bigint << 51 AND held_by < ($1::bigint + 1) << 51 GROUP BY held_by;
 
 -- name: returning

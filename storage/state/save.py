@@ -66,12 +66,18 @@ def statements_of(
     to_inbox: Sequence[InboxCommand],
     now: int,
     released: Mapping[int, int] = {},
+    returned: Mapping[int, int] = {},
 ) -> Iterator[Call]:
-    """All statements of a batch with these rows except its fence. `now`: epoch ms; `released`: `Notices.released`."""
+    """All statements of a batch with these rows except its fence.
+
+    `now`: epoch ms; `released`, `returned`: those of `Notices`.
+    """
     positions, seqs, roots, requests, *texts = zip(*log_rows, strict=True) if log_rows else [()] * 7
     events, rejections, responses = map(Texts, texts)
     of_batch = state.partition, EVENT_FORMAT, now, LARGE_EVENTS
     yield _sql["event_log"], (positions, seqs, roots, requests, events, rejections, responses, *of_batch)
+    for root, commands in returned.items():
+        yield _sql["returned_commands"], (root, commands)
     for root, commands in released.items():
         yield _sql["released_commands"], (root, commands, state.partition)
     if to_inbox:

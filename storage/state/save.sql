@@ -32,6 +32,11 @@ FROM ROWS FROM (json_to_recordset($1) AS (partition int, request bigint, tenant 
     WITH ORDINALITY AS x(partition, request, tenant, intent, key, payload, audit, trace, held_by, ord)
 ORDER BY x.ord;
 
+-- name: returned_commands
+-- The first $2 commands of earlier batches that waited for a tree: this batch has handled them.
+DELETE FROM inbox
+WHERE target_partition = 0 AND id = ANY (ARRAY(SELECT id FROM inbox WHERE held_by = $1::bigint ORDER BY id LIMIT $2));
+
 -- name: released_commands
 -- The first $2 commands of earlier batches that wait for a tree. They keep their ids, which are lower than those of newer rows,
 -- and hence their order.

@@ -126,12 +126,14 @@ async def test_commands_without_an_answer(client, engine, method, path, body, co
         (RejectionCode.ALREADY_EXISTS, 409, "ALREADY_EXISTS"),
         (RejectionCode.INVALID_ARGUMENT, 400, "INVALID_ARGUMENT"),
         (RejectionCode.PROCESSING_ERROR, 500, "INTERNAL"),
+        (RejectionCode.RESOURCE_EXHAUSTED, 503, "RESOURCE_EXHAUSTED"),
     ],
 )
 async def test_a_rejection_is_a_problem(client, engine, code, status, title):
     engine.rejection = Rejection(code, f"Expected to complete job with key '{KEY}', but no such job was found")
     answer = await client("POST", f"/v2/jobs/{KEY}/completion")
     assert (answer.status, answer.headers[b"command-position"]) == (status, b"1")
+    assert answer.headers.get(b"retry-after") == (b"1" if status == 503 else None)
     assert answer.problem == {
         "type": "about:blank",
         "title": title,
@@ -333,13 +335,16 @@ async def test_an_idempotency_key_must_be_short_and_visible(client, key):
     assert (answer.status, answer.problem["title"]) == (400, "Bad Request")
 
 
-async def test_an_error_of_ours_is_not_replayed(client, engine):
+@pytest.mark.parametrize(
+    ("code", "status"), [(RejectionCode.PROCESSING_ERROR, 500), (RejectionCode.RESOURCE_EXHAUSTED, 503)]
+)
+async def test_a_rejection_that_is_not_the_fault_of_the_client_is_not_replayed(client, engine, code, status):
     key = [(b"idempotency-key", b"k1")]
-    engine.rejection = Rejection(RejectionCode.PROCESSING_ERROR, "bug")
-    assert (await client("POST", f"/v2/jobs/{KEY}/completion", headers=key)).status == 500
+    engine.rejection = Rejection(code, "bug")
+    assert (await client("POST", f"/v2/jobs/{KEY}/completion", headers=key)).status == status
     engine.rejection = None
     engine_register = engine.register
-    failed = Rejection(RejectionCode.PROCESSING_ERROR, "bug")
+    failed = Rejection(code, "bug")
 
     def register(partition, position, *rest):
         engine.rejection = failed if position == 1 else None

@@ -62,4 +62,28 @@ MIGRATIONS: tuple[Mutant, ...] = (
         "core/commands/migration.py",
         ("if any(large) and _is_changed(instance.tree, view)", "if False"),
     ),
+    mutant(
+        "held commands of a tree have no bound",
+        f"{PAGES_TESTS}::test_a_hold_ends_although_traffic_goes_on_and_each_command_is_done_in_its_order_or_refused",
+        "core/state/holds.py",
+        ("            self._full.add(root)\n", "            pass\n"),
+    ),
+    mutant(
+        "a new command comes before those that wait for an end of a hold",
+        f"{PAGES_TESTS}::test_a_hold_ends_although_traffic_goes_on_and_each_command_is_done_in_its_order_or_refused",
+        "core/state/holds.py",
+        (
+            "        return root in self.waiting or root in self._returning\n",
+            "        return root in self._returning\n",
+        ),
+    ),
+    mutant(
+        "a held command that has returned stays in the inbox",
+        f"{PAGES_TESTS}::test_a_hold_ends_although_traffic_goes_on_and_each_command_is_done_in_its_order_or_refused",
+        "core/execution/held_commands.py",
+        (
+            "                notices.returned[root] = notices.returned.get(root, 0) + earlier\n",
+            "                pass\n",
+        ),
+    ),
 )

@@ -63,7 +63,7 @@ SNAPSHOTS: tuple[Mutant, ...] = (
         "a lease slips in before the commit of an undo",
         "tests/engine/test_undos.py::test_a_lease_between_the_read_of_leases_and_the_commit_refuses",
         "engine/consumer/batch.py",
-        ("            collected.untaken += one.command.untaken\n", "            pass\n"),
+        ("        collected.untaken += command.untaken\n", "        pass\n"),
     ),
     mutant(
         "an undo restores a job that a worker had got",

@@ -2,6 +2,7 @@
 
 from collections import Counter, deque
 from dataclasses import replace
+from random import Random
 
 import pytest
 
@@ -15,10 +16,12 @@ from tests.core.models import end, start, sub, task
 from vivero.core.commands import migration_hold
 from vivero.core.commands.conditional_change import conditional
 from vivero.core.dry_runs.trial import Trial
-from vivero.core.execution import worklist
+from vivero.core.execution import held_commands, worklist
+from vivero.core.execution.held_commands import HeldBefore
 from vivero.core.execution.outcomes import CommandRecord
 from vivero.core.execution.step import StepLimits
 from vivero.core.records.business_ids import AssignBusinessId
+from vivero.core.records.codec import encode_command
 from vivero.core.records.effects import RejectionCode
 from vivero.core.records.instances import (
     CancelInstance,
@@ -126,9 +129,7 @@ def test_nothing_is_renamed_beyond_the_page_and_nothing_is_answered(borders):
     held = conditional(SetVariables(engine.key, raw({"k": 5})), engine.key, (version,))
     on_the_way.appendleft((held, "<default>", None))
     drain(engine, on_the_way)
-    *_, refused, ended = engine.memory.log
-    assert refused.handled[0].rejection.code is RejectionCode.PRECONDITION_FAILED
-    assert ended.command == EndHold(engine.key)
+    assert engine.memory.log[-1].handled[-1].rejection.code is RejectionCode.PRECONDITION_FAILED
     assert engine.places == [(f"{id}9" if id != "p" else id, engine.target) for id in sorted("abbcepsx")]
 
 
@@ -140,21 +141,91 @@ def arrive_each_step(engine, on_the_way, numbers):
     drain(engine, on_the_way)
 
 
-@pytest.mark.parametrize("at_once", [1, 3, 500])
-def test_a_held_command_leaves_the_log_once_and_returns_once_in_its_order(monkeypatch, at_once):
-    monkeypatch.setattr(holds, "RELEASED_AT_ONCE", at_once)
+def a_new_term(engine, on_the_way):
+    """The engine knows what the tables say: the commands that are held, and the ends of holds that are on their way."""
+    memory = engine.memory
+    waiting = {
+        root: HeldBefore("<default>", len(held), sum(len(encode_command(one.command)) for one in held))
+        for root, held in memory.held.items()
+        if held
+    }
+    returning = Counter(command.key for command, *_ in on_the_way if isinstance(command, EndHold))
+    rebuilt(engine)
+    memory.processor.held.adopt(waiting, returning, memory.processor.notices)
+
+
+def is_on(engine):
+    """Whether a new command would be held."""
+    tree = engine.state.trees[engine.key]
+    return migration_hold.is_held(tree) or engine.memory.processor.view.holds.is_behind_others(engine.key)
+
+
+FEW_HELD = 12
+ADMITTED = 20
+"""Commands that the log takes before one is handled."""
+
+
+@pytest.mark.parametrize("traffic", [1, 2, 10])
+@pytest.mark.parametrize("at_once", [1, 2, 500])
+def test_a_hold_ends_although_traffic_goes_on_and_each_command_is_done_in_its_order_or_refused(
+    monkeypatch, seed, traffic, at_once
+):
+    """Commands come faster than they are handled, and terms end at random borders."""
+    random = Random(f"{seed} {traffic} {at_once}")
+    monkeypatch.setattr(held_commands, "RELEASED_AT_ONCE", at_once)
+    monkeypatch.setattr(holds, "MOST_HELD", FEW_HELD)
+    engine = everything(IN_PAGES)
+    on_the_way, sent, handled = begun(engine, 1), 0, 0
+    last_term = random.randrange(2 * PAGES)
+    while is_on(engine):
+        for _ in range(min(random.randint(0, 2 * traffic), ADMITTED - len(on_the_way))):
+            on_the_way.append((SetVariables(engine.key, raw({"k": sent})), "<default>", -1 - sent))
+            sent += 1
+        step(engine, on_the_way)
+        handled += 1
+        if handled <= last_term and not random.randrange(5):
+            a_new_term(engine, on_the_way)
+        assert handled < ADMITTED * (PAGES + 2 * FEW_HELD + last_term), "it ends"
+        assert engine.memory.processor.view.holds.waiting.get(engine.key, 0) <= FEW_HELD
+    drain(engine, on_the_way)
+    log = engine.memory.log
+    refused = {
+        -1 - row.request
+        for one in log
+        for row in one.handled
+        if row.rejection is not None and row.rejection.code is RejectionCode.RESOURCE_EXHAUSTED
+    }
+    done = [int(value) for value in values_set(engine)]
+    assert done == [number for number in range(sent) if number not in refused]
+    given = Counter(bytes(one.command.variables["k"]) for one in log if isinstance(one.command, SetVariables))
+    assert max(given.values(), default=0) <= 2, "each leaves the log once, and returns once"
+    assert not any(engine.memory.held.values())
+
+
+def test_what_this_term_has_held_is_handled_with_the_last_page():
     engine = everything(IN_PAGES)
     arrive_each_step(engine, begun(engine, 1), range(NUMBERS))
-    log = engine.memory.log
-    given = Counter(bytes(one.command.variables["k"]) for one in log if isinstance(one.command, SetVariables))
-    assert set(given.values()) == {2}, "each is held, and handled"
+    commands = [type(one.command) for one in engine.memory.log[-NUMBERS - PAGES :]]
+    assert (commands.count(SetVariables), EndHold in commands) == (NUMBERS, False)
     assert values_set(engine) == [str(number) for number in range(NUMBERS)]
-    held = [one.command for one in log if isinstance(one.command, SetVariables) and one.command.held]
-    assert [one.attempt for one in held] == [0] * len(held)
-    ends = sum(isinstance(one.command, EndHold) for one in log)
-    assert -(-len(held) // at_once) <= ends <= len(held)
-    assert not engine.memory.processor.view.holds.waiting
-    assert not engine.memory.processor.view.holds.is_returning(engine.key)
+    last_page = next(one for one in reversed(engine.memory.log) if isinstance(one.command, ContinueWork))
+    assert [row.seq for row in last_page.handled] == list(range(len(last_page.handled)))
+
+
+def test_many_or_large_commands_that_wait_for_other_trees_count_as_well(monkeypatch):
+    monkeypatch.setattr(holds, "MOST_CHARACTERS_HELD_IN_ALL", 1_000)
+    engine = everything(IN_PAGES)
+    on_the_way = begun(engine, 1)
+    on_the_way.extendleft((SetVariables(engine.key, raw({"k": text})), "<default>", None) for text in ("b", "a" * 999))
+    step(engine, on_the_way)
+    step(engine, on_the_way)
+    first, second = (one.handled[0] for one in engine.memory.log[-2:])
+    assert first.rejection is None
+    assert second.rejection.code is RejectionCode.RESOURCE_EXHAUSTED
+    assert f"process instance with key '{engine.key}'" in second.rejection.reason
+    drain(engine, on_the_way)
+    assert values_set(engine) == [f'"{"a" * 999}"']
+    assert engine.run(SetVariables(engine.key, raw({"k": "b"}))).rejection is None
 
 
 def values_set(engine):
@@ -175,13 +246,9 @@ def test_a_new_term_releases_what_the_last_one_held(borders):
     on_the_way = begun(engine, 1)
     for number in range(2):
         on_the_way.append((SetVariables(engine.key, raw({"k": number})), "<default>", None))
-    for _ in range(borders):
+    for _ in range(min(borders, len(on_the_way) + PAGES - 1)):
         step(engine, on_the_way)
-    memory = engine.memory
-    waiting = {root: ("<default>", len(held)) for root, held in memory.held.items() if held}
-    returning = Counter(command.key for command, *_ in on_the_way if isinstance(command, EndHold))
-    rebuilt(engine)
-    memory.processor.held.adopt(waiting, returning, memory.processor.notices)
+    a_new_term(engine, on_the_way)
     on_the_way.append((SetVariables(engine.key, raw({"k": 2})), "<default>", None))
     drain(engine, on_the_way)
     assert values_set(engine) == ["0", "1", "2"]

@@ -213,9 +213,9 @@ async def pin_clock(connection, ms=PINNED_MS):
     await connection.execute("UPDATE clock SET pinned_at = from_epoch_ms($1), revision = revision + 1", (ms,))
 
 
-async def append(connection, commands):
-    """Append (tenant, command) pairs; the last position."""
-    entries = [_entry(*one) for one in commands]
+async def append(connection, commands, audit=None):
+    """Append (tenant, command) pairs, each with this record for the audit log; the last position."""
+    entries = [_entry(tenant, command, audit) for tenant, command in commands]
     session, last = await command_log.begin(connection, uuid4(), 1), 0
     for first in range(0, len(entries), 200):
         last = (await command_log.append(connection, session, 1, uuid4(), None, entries[first : first + 200]))[
@@ -224,9 +224,9 @@ async def append(connection, commands):
     return last
 
 
-def _entry(tenant, command):
+def _entry(tenant, command, audit):
     if isinstance(command, Command):
-        return command_log.LogEntry(tenant, command.intent, encode_command(command))
+        return command_log.LogEntry(tenant, command.intent, encode_command(command), audit=audit)
     intent, payload = command
     return command_log.LogEntry(tenant, intent, payload)
 

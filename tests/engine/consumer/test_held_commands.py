@@ -4,6 +4,7 @@
 
 from functools import partial
 
+import pytest
 import trio
 
 from tests.core.engine import raw
@@ -12,16 +13,21 @@ from tests.core.models import start, task
 from tests.engine.consumer.serial_runs import Serial, append, pin_clock
 from tests.engine.consumer.test_migration import a_page_is_one_element, a_program, answered, renamed
 from tests.eventually import eventually
+from vivero.core.execution import held_commands
 from vivero.core.records.base import DEFAULT_TENANT
 from vivero.core.records.instances import SetVariables
+from vivero.core.records.jobs import CompleteJob
 from vivero.core.records.migrations import MigrateInstance
-from vivero.core.state import holds
+from vivero.storage.access import audit_log
+from vivero.storage.access.audit_log import AuditRecord
 from vivero.storage.log import command_log
 
 __all__ = ["a_page_is_one_element"]
 
 FILE = model(start(), loop(task("a"), "=items"), "start > a")
 COMMANDS = 6
+ALL = 1_000
+"""More commits than there are."""
 SET = "VARIABLE_DOCUMENT:UPDATE"
 
 LEFT = """SELECT (SELECT count(*) FROM inbox) + (SELECT count(*) FROM process_instances WHERE work IS NOT NULL)
@@ -29,6 +35,8 @@ LEFT = """SELECT (SELECT count(*) FROM inbox) + (SELECT count(*) FROM process_in
 VALUES = """SELECT e.event ->> 4 FROM event_log, json_array_elements(events::json) WITH ORDINALITY AS e(event, n)
     WHERE e.event ->> 0 = 'VariableSet' AND e.event ->> 3 = 'k' ORDER BY position, seq, n"""
 ROWS = "SELECT count(*) FROM command_log WHERE intent = $1"
+AUDITED = "SELECT position, result FROM audit_log ORDER BY position"
+RECORD = AuditRecord("USER", "ada", "OPERATOR", "PROCESS_INSTANCE", "UPDATE")
 ANSWERS = "SELECT request, count(*) FROM event_log WHERE response IS NOT NULL AND request = ANY ($1) GROUP BY request"
 
 
@@ -42,10 +50,12 @@ async def left(connection):
     return (await column(connection, LEFT))[0] > 0
 
 
+@pytest.mark.parametrize("commits", [1, 2, 3, 5, ALL])
 async def test_each_command_returns_once_although_the_program_is_killed_at_each_border(
-    migrated, connection, a_page_is_one_element, monkeypatch
+    migrated, connection, a_page_is_one_element, monkeypatch, commits
 ):
-    monkeypatch.setattr(holds, "RELEASED_AT_ONCE", 2)
+    """A program is killed after so many commits. Commands that it has not held itself return through the log."""
+    monkeypatch.setattr(held_commands, "RELEASED_AT_ONCE", 2)
     serial = Serial()
     serial.deploy(FILE)
     key = serial.start("p", items=[1, 2, 3])
@@ -55,30 +65,37 @@ async def test_each_command_returns_once_although_the_program_is_killed_at_each_
         for command in serial.commands:
             await answered(observer, await append(connection, [command]))
     move = MigrateInstance(key, target, (("a", "a9"),))
-    sent = [move, *(SetVariables(key, raw({"k": number})) for number in range(COMMANDS))]
-    last = await append(connection, [(DEFAULT_TENANT, command) for command in sent])
+    job = min(one.key for one in serial.state.jobs.values())
+    late = CompleteJob(job, lease="that of a worker who came late")
+    sent = [move, *(SetVariables(key, raw({"k": number})) for number in range(COMMANDS)), late]
+    last = await append(connection, [(DEFAULT_TENANT, command) for command in sent], audit_log.encode(RECORD))
     lives = 0
     while await left(connection):
         lives += 1
         with trio.CancelScope() as life:
             async with a_program(migrated, serial) as observer:
-                killed_by_a_commit(life, observer)
+                killed_by_commits(life, observer, commits)
                 await eventually(partial(nothing_left, connection))
-    assert lives > COMMANDS, "a life commits one batch, and at most one that is under way"
+    assert lives > COMMANDS // commits, "a life commits these batches, and at most one that is under way"
     assert await column(connection, VALUES) == [str(number) for number in range(COMMANDS)]
-    assert await column(connection, ROWS, SET) == [2 * COMMANDS], "each is held, and handled"
-    requests = [last - COMMANDS + 1 + number for number in range(COMMANDS)]
+    (rows,) = await column(connection, ROWS, SET)
+    assert {1: rows == 2 * COMMANDS, ALL: rows == COMMANDS}.get(commits, COMMANDS <= rows <= 2 * COMMANDS)
+    requests = [last - COMMANDS - 1 + number for number in range(COMMANDS + 2)]
+    audited = (await connection.execute(AUDITED)).rows
+    assert audited == [(one, "FAIL" if one == last else "SUCCESS") for one in requests]
+    requests = requests[1:]
     assert sorted((await connection.execute(ANSWERS, (requests,))).rows) == [(one, 1) for one in requests]
     assert set(await column(connection, "SELECT element_id FROM element_instances WHERE ended_at IS NULL")) == {"a9"}
 
 
-def killed_by_a_commit(life, observer):
-    """Cancel a program in the moment in which it hears of its first commit."""
-    committed = observer.committed
+def killed_by_commits(life, observer, commits):
+    """Cancel a program in the moment in which it hears of its last commit."""
+    committed, left = observer.committed, iter(range(commits - 1, -1, -1))
 
     def last_commit(*arguments):
         committed(*arguments)
-        life.cancel()
+        if not next(left):
+            life.cancel()
 
     observer.committed = last_commit
 
