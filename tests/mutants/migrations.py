@@ -70,7 +70,7 @@ MIGRATIONS: tuple[Mutant, ...] = (
     ),
     mutant(
         "a new command comes before those that wait for an end of a hold",
-        f"{PAGES_TESTS}::test_a_hold_ends_although_traffic_goes_on_and_each_command_is_done_in_its_order_or_refused",
+        f"{PAGES_TESTS}::test_what_comes_in_the_batch_of_the_last_page_comes_behind_what_waits",
         "core/state/holds.py",
         (
             "        return root in self.waiting or root in self._returning\n",

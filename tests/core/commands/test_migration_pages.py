@@ -212,6 +212,24 @@ def test_what_this_term_has_held_is_handled_with_the_last_page():
     assert [row.seq for row in last_page.handled] == list(range(len(last_page.handled)))
 
 
+def test_what_comes_in_the_batch_of_the_last_page_comes_behind_what_waits():
+    engine = everything(IN_PAGES)
+    on_the_way = begun(engine, 2)
+    on_the_way.append((SetVariables(engine.key, raw({"k": 0})), "<default>", None))
+    while sum(one.element.endswith("9") for one in engine.state.elements.values()) < PAGES - 1:
+        step(engine, on_the_way)
+    processor = engine.memory.processor
+    pages = CommandRecord(10**6, "<default>", *on_the_way.pop()[:1])
+    late = CommandRecord(10**6 + 1, "<default>", SetVariables(engine.key, raw({"k": 1})))
+    assert [row.events for record in (pages, late) for row in processor.process(record, 0)][-1] == []
+    rows = [row for _, each in processor.take_back_held(lambda: False, lambda _: True, {}) for row in each]
+    processor.give_up_awaiting()
+    (first,) = (one.position for one in engine.memory.log if isinstance(one.command, SetVariables))
+    done = [(row.request, event.value) for row in rows for event in row.events]
+    assert done == [(first, "0"), (late.position, "1")]
+    assert (processor.notices.returned, processor.notices.to_inbox) == ({engine.key: 1}, [])
+
+
 def test_many_or_large_commands_that_wait_for_other_trees_count_as_well(monkeypatch):
     monkeypatch.setattr(holds, "MOST_CHARACTERS_HELD_IN_ALL", 1_000)
     engine = everything(IN_PAGES)
