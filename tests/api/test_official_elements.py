@@ -1,13 +1,18 @@
 """The official Python client, unmodified, reads strictly what is rare: elements of BPMN, and shapes of decisions."""
 
 import json
+from pathlib import Path
+
+import pytest
 
 from tests.api.official import models
-from tests.api.test_java_client import MODELS
+from tests.api.test_java_client import MODELS, TYPES
+from tests.api.test_official_operations import run_javascript
 from tests.core.dmn.models import decision, definitions, inputs, literal, table
 
 ORDER = ("book", "pay", "ubook", "left", "right", "again", "again")
 """The jobs of `others`, as they come."""
+LONG_MS = 60_000
 SHAPES = {
     "number": "1.5",
     "text": '"a \\"b\\""',
@@ -71,6 +76,33 @@ async def test_every_element(in_thread, tmp_path):
         } <= types
 
     await in_thread(use)
+
+
+async def test_elements_that_need_nobody(in_thread, tmp_path):
+    (tmp_path / "alone.bpmn").write_bytes(MODELS["alone"])
+
+    def use(client):
+        client.deploy_resources_from_files([str(tmp_path / "alone.bpmn")])
+        asked = models.ProcessCreationById(
+            process_definition_id="alone", await_completion=True, request_timeout=LONG_MS
+        )
+        key = client.create_process_instance(data=asked).process_instance_key
+        filter = {"filter": {"processInstanceKey": str(key)}, "page": {"limit": 100}}
+        found = client.search_element_instances(data=models.ElementInstanceSearchQuery.from_dict(filter)).items
+        types = {(one.element_id, str(one.type_)) for one in found}
+        assert TYPES.items() <= types
+        assert {str(one.state) for one in found} == {"COMPLETED"}
+        for one in found:
+            assert client.get_element_instance(element_instance_key=one.element_instance_key).type_ == one.type_
+
+    await in_thread(use)
+
+
+@pytest.mark.long
+async def test_the_javascript_client_reads_every_element(program_address, tmp_path):
+    script = Path(__file__).with_name("elements.mjs")
+    models = {name: MODELS[name] for name in ("adhoc", "alone", "others")}
+    await run_javascript(script, program_address, tmp_path, **models)
 
 
 async def test_every_shape_of_a_decision(in_thread, tmp_path):

@@ -160,13 +160,18 @@ async def test_operations_as_batches(in_thread, tmp_path):
 @pytest.mark.long
 @pytest.mark.parametrize("script", SCRIPTS, ids=lambda script: script.stem)
 async def test_the_javascript_clients_operate(program_address, tmp_path, script):
-    """`VIVERO_JAVASCRIPT` names a folder with `node_modules`, which have the clients."""
+    await run_javascript(script, program_address, tmp_path, one=ONE, two=TWO)
+
+
+async def run_javascript(script, program_address, folder, **contents):
+    """Run the script with these BPMN files. `VIVERO_JAVASCRIPT` names a folder with `node_modules`, which have the
+    clients."""
     modules = os.environ.get("VIVERO_JAVASCRIPT")
     if modules is None:
         pytest.skip("VIVERO_JAVASCRIPT names no folder with the official JavaScript client")
-    for name, content in (("one", ONE), ("two", TWO)):
-        (tmp_path / f"{name}.bpmn").write_bytes(content)
-    command = ["node", str(script), modules, *map(str, sorted(tmp_path.iterdir()))]
+    for name, content in contents.items():
+        (folder / f"{name}.bpmn").write_bytes(content)
+    command = ["node", str(script), modules, *map(str, sorted(folder.iterdir()))]
     strict = {"CAMUNDA_REST_ADDRESS": program_address, "CAMUNDA_SDK_VALIDATION": "req:strict,res:strict"}
     done = await trio.run_process(
         command, env=os.environ | strict, capture_stdout=True, capture_stderr=True, check=False

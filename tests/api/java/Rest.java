@@ -86,6 +86,20 @@ public class Rest {
       complete(job(type), null, Map.of());
     }
     same(true, types(instance).containsAll(List.of(ElementInstanceType.SUB_PROCESS, ElementInstanceType.UNKNOWN)));
+    long alone =
+        client
+            .newCreateInstanceCommand()
+            .bpmnProcessId("alone")
+            .latestVersion()
+            .withResult()
+            .requestTimeout(Duration.ofMinutes(1))
+            .send()
+            .join()
+            .getProcessInstanceKey();
+    same(
+        true,
+        types(alone)
+            .containsAll(List.of(ElementInstanceType.EVENT_SUB_PROCESS, ElementInstanceType.MULTI_INSTANCE_BODY)));
   }
 
   /** Results of each shape, matched rules and a failure, in the answer and in the decision instances. */
