@@ -47,7 +47,7 @@ POLICIES: Mapping[str, str] = {
         ),
         _OWN,
     ),
-    **dict.fromkeys(("documents", "document_contents"), _OWN),
+    **dict.fromkeys(("documents", "document_contents", "deleted_usage", "deleted_assignees"), _OWN),
     "document_parts": """(
     SELECT true FROM document_contents c WHERE c.content_key = document_parts.content_key)""",
     **{table: _OF_DEFINITION.format(table=table) for table in _COUNTS},

@@ -328,6 +328,7 @@ CREATE INDEX decision_instances_evaluated ON decision_instances USING btree (eva
 CREATE INDEX decision_instances_evaluation ON decision_instances USING btree (decision_evaluation_key);
 CREATE INDEX decision_instances_instance ON decision_instances USING btree (process_instance_key, decision_instance_key) WHERE process_instance_key IS NOT NULL;
 CREATE INDEX decision_instances_of_clients ON decision_instances USING btree (evaluated_at, decision_instance_key) WHERE process_instance_key IS NULL;
+CREATE TRIGGER decision_instances_deleted AFTER DELETE ON decision_instances REFERENCING OLD TABLE AS gone FOR EACH STATEMENT EXECUTE FUNCTION keep_decision_instance_usage();
 
 -- table decision_requirements
 CREATE TABLE decision_requirements (
@@ -356,6 +357,14 @@ CREATE TABLE definitions_seq (
     CONSTRAINT definitions_seq_pkey PRIMARY KEY (one)
 );
 
+-- table deleted_assignees
+CREATE TABLE deleted_assignees (
+    period timestamp with time zone NOT NULL,
+    tenant_id text NOT NULL,
+    assignee uuid NOT NULL,
+    CONSTRAINT deleted_assignees_pkey PRIMARY KEY (period, tenant_id, assignee)
+);
+
 -- table deleted_trees
 CREATE TABLE deleted_trees (
     root_key bigint NOT NULL,
@@ -365,6 +374,15 @@ CREATE TABLE deleted_trees (
     CONSTRAINT deleted_trees_reason_check CHECK (reason = ANY (ARRAY['RETENTION'::text, 'REQUEST'::text, 'ERASURE'::text]))
 );
 CREATE INDEX deleted_trees_at ON deleted_trees USING btree (deleted_at);
+
+-- table deleted_usage
+CREATE TABLE deleted_usage (
+    metric text NOT NULL,
+    period timestamp with time zone NOT NULL,
+    tenant_id text NOT NULL,
+    number bigint NOT NULL,
+    CONSTRAINT deleted_usage_pkey PRIMARY KEY (metric, period, tenant_id)
+) WITH (fillfactor=50);
 
 -- table deployments
 CREATE TABLE deployments (
@@ -1013,6 +1031,7 @@ CREATE INDEX process_instances_started ON process_instances USING btree (started
 CREATE INDEX process_instances_suspended ON process_instances USING btree (process_instance_key) WHERE suspended_at IS NOT NULL;
 CREATE INDEX process_instances_tags ON process_instances USING gin (tags) WHERE tags <> '{}'::text[];
 CREATE INDEX process_instances_terminated ON process_instances USING btree (process_id, process_instance_key) WHERE state = 'TERMINATED'::text AND ended_at IS NOT NULL;
+CREATE TRIGGER process_instances_deleted AFTER DELETE ON process_instances REFERENCING OLD TABLE AS gone FOR EACH STATEMENT EXECUTE FUNCTION keep_process_instance_usage();
 
 -- table resources
 CREATE TABLE resources (
@@ -1294,6 +1313,7 @@ CREATE INDEX user_tasks_groups ON user_tasks USING gin (candidate_groups) WHERE 
 CREATE INDEX user_tasks_instance ON user_tasks USING btree (process_instance_key, user_task_key);
 CREATE INDEX user_tasks_live ON user_tasks USING btree (part_key) WHERE ended_at IS NULL;
 CREATE INDEX user_tasks_users ON user_tasks USING gin (candidate_users) WHERE ended_at IS NULL;
+CREATE TRIGGER user_tasks_deleted AFTER DELETE ON user_tasks REFERENCING OLD TABLE AS gone FOR EACH STATEMENT EXECUTE FUNCTION keep_assignee_usage();
 
 -- table users
 CREATE TABLE users (
@@ -2126,6 +2146,43 @@ AS $function$
 SELECT date_bin('5 minutes', at, 'epoch')
 $function$;
 
+-- function keep_assignee_usage()
+CREATE OR REPLACE FUNCTION keep_assignee_usage()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+BEGIN
+    INSERT INTO deleted_assignees (period, tenant_id, assignee)
+    SELECT DISTINCT usage_period(g.created_at), g.tenant_id, usage_assignee(g.assignee) FROM gone g
+    WHERE g.assignee IS NOT NULL ORDER BY 1, 2, 3
+    ON CONFLICT DO NOTHING;
+    RETURN NULL;
+END $function$;
+
+-- function keep_decision_instance_usage()
+CREATE OR REPLACE FUNCTION keep_decision_instance_usage()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+BEGIN
+    INSERT INTO deleted_usage AS u (metric, period, tenant_id, number)
+    SELECT 'decisionInstances', usage_period(g.evaluated_at), g.tenant_id, count(*) FROM gone g GROUP BY 2, 3 ORDER BY 2, 3
+    ON CONFLICT (metric, period, tenant_id) DO UPDATE SET number = u.number + EXCLUDED.number;
+    RETURN NULL;
+END $function$;
+
+-- function keep_process_instance_usage()
+CREATE OR REPLACE FUNCTION keep_process_instance_usage()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+BEGIN
+    INSERT INTO deleted_usage AS u (metric, period, tenant_id, number)
+    SELECT 'processInstances', usage_period(g.started_at), g.tenant_id, count(*) FROM gone g GROUP BY 2, 3 ORDER BY 2, 3
+    ON CONFLICT (metric, period, tenant_id) DO UPDATE SET number = u.number + EXCLUDED.number;
+    RETURN NULL;
+END $function$;
+
 -- function last_log_position(p integer)
 CREATE OR REPLACE FUNCTION last_log_position(p integer)
  RETURNS bigint
@@ -2394,6 +2451,20 @@ BEGIN
         SELECT ctid FROM job_counts WHERE period < clock_now() - interval '30 days' AND partition_id = p LIMIT most));
     RETURN n;
 END $function$;
+
+-- function usage_assignee(name text)
+CREATE OR REPLACE FUNCTION usage_assignee(name text)
+ RETURNS uuid
+ LANGUAGE sql
+ IMMUTABLE PARALLEL SAFE
+AS $function$ SELECT md5(name)::uuid $function$;
+
+-- function usage_period(at timestamp with time zone)
+CREATE OR REPLACE FUNCTION usage_period(at timestamp with time zone)
+ RETURNS timestamp with time zone
+ LANGUAGE sql
+ IMMUTABLE PARALLEL SAFE
+AS $function$ SELECT date_bin('15 minutes', at, '2000-01-01T00:00:00Z') $function$;
 
 -- function variables_of_listener(task bigint, seen text)
 CREATE OR REPLACE FUNCTION variables_of_listener(task bigint, seen text)

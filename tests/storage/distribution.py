@@ -83,6 +83,9 @@ GLOBAL = {
     **dict.fromkeys(
         ("documents", "document_contents", "document_parts", "document_usage", "document_link_keys"), FILES
     ),
+    **dict.fromkeys(
+        ("deleted_usage", "deleted_assignees"), "usage metrics: sums of all partitions, by time and tenant"
+    ),
     "idempotency_keys": "a repeated request may come to another partition than the first one",
     "batch_operations": "one batch operation changes instances of all partitions; partition 1 owns it",
     "batch_operation_items": "the partition of each instance counts its items in its own batches",
@@ -147,7 +150,10 @@ NOT_ERASED = {
     ),
     **dict.fromkeys(("documents", "document_contents", "document_parts", "document_usage"), DOCUMENTS),
     "audit_log": "who changed what, as the law asks for: no variables, bodies, or values of an erasure",
-    **dict.fromkeys(("element_counts", "element_count_changes", "element_durations"), STATISTICS),
+    **dict.fromkeys(
+        ("element_counts", "element_count_changes", "element_durations", "deleted_usage", "deleted_assignees"),
+        STATISTICS,
+    ),
     **dict.fromkeys(
         (
             *("partitions", "nodes", "cluster", "clock", "schema_migrations", "since_recovery", "appenders"),

@@ -13,7 +13,7 @@ from vivero.api import app
 from vivero.storage.postgres.errors import ConnectionLost
 
 NOW = datetime.fromisoformat(TEXT_NOW)
-DAY = timedelta(days=1)
+DAY, QUARTER = timedelta(days=1), timedelta(minutes=15)
 USAGE = "/v2/system/usage-metrics"
 
 
@@ -57,6 +57,39 @@ async def test_the_use_of_a_time_by_tenant(used, reader):
         "a": {"processInstances": 1, "decisionInstances": 1, "assignees": 1},
         "b": {"processInstances": 2, "decisionInstances": 2, "assignees": 2},
     }
+
+
+async def test_deleted_rows_stay_in_the_numbers(used, rows, reader):
+    """Each row counts once, and so does each assignee, in one statement or several, whoever deletes the rows."""
+    target = usage(withTenants="true")
+    before = (await reader("GET", target)).json
+    rows.execute("UPDATE process_instances SET state = 'COMPLETED', ended_at = started_at")
+    rows.execute("UPDATE user_tasks SET process_instance_key = %s WHERE tenant_id = 'b'", [KEY + 1])
+    for keys in ([KEY, KEY + 1], [KEY + 1, KEY + 2], [KEY + 3, KEY + 4]):
+        rows.execute("SELECT delete_trees(%s::bigint[], 'RETENTION')", [keys])
+        assert (await reader("GET", target)).json == before
+    rows.execute("DELETE FROM decision_instances")
+    assert (await reader("GET", target)).json == before
+    assert rows.execute("SELECT count(*) FROM process_instances").fetchone() == (0,)
+    rows.instance(KEY, started_at=NOW, tenant_id="a")
+    user_task(rows, KEY, tenant_id="a", assignee="ann")
+    assert (await reader("GET", usage())).json | {"tenants": before["tenants"]} == before | {"processInstances": 4}
+
+
+async def test_deleted_rows_count_in_the_quarter_of_an_hour_in_which_they_began(rows, reader):
+    quarter = NOW.replace(minute=NOW.minute // 15 * 15, second=0, microsecond=0)
+    for number in range(3):
+        rows.instance(
+            KEY + number, started_at=quarter + number * timedelta(minutes=14), state="COMPLETED", ended_at=NOW
+        )
+    rows.execute("SELECT delete_trees(%s::bigint[], 'RETENTION')", [[KEY, KEY + 1, KEY + 2]])
+    counts = [
+        (
+            await reader("GET", usage(quarter + start * QUARTER, quarter + end * QUARTER - timedelta(milliseconds=1)))
+        ).json
+        for start, end in ((-1, 0), (0, 1), (1, 2), (2, 3), (-1, 2))
+    ]
+    assert [count["processInstances"] for count in counts] == [0, 2, 1, 0, 3]
 
 
 async def test_the_use_of_one_tenant(used, reader):
