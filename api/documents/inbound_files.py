@@ -54,6 +54,8 @@ class Effect:
     """Whether a call has had an effect, so that something refers to its documents."""
 
     missing = False
+    message: int | None = None
+    """The key of the message that has their references."""
 
 
 @asynccontextmanager
@@ -61,6 +63,8 @@ async def stored(
     request: Request, services: Services, tenant: str, process_id: str, files: Sequence[FormPart]
 ) -> AsyncGenerator[tuple[list[dict[str, Any]], Effect]]:
     """Store files for the block, which gets their references. Without an effect their documents are deleted.
+
+    Those of a message are deleted when nobody has got it until it expires.
 
     A failure that leaves the outcome of the block unknown keeps them. Raises Problem: 400, 413, 503, 507.
     """
@@ -77,6 +81,9 @@ async def stored(
         if effect.missing and made:
             with trio.CancelScope(shield=True, deadline=trio.current_time() + DISCARD_S):
                 await _delete(services, made)
+        elif effect.message is not None and made:
+            with trio.CancelScope(shield=True, deadline=trio.current_time() + DISCARD_S):
+                await _belong(services, effect.message, made)
 
 
 async def _stored(
@@ -108,6 +115,15 @@ async def _delete(services: Services, made: Sequence[Document]) -> None:
                 await documents.delete(connection, each)
     except StorageError as error:
         log.warning("documents of a call without effect are not deleted", why=describe(error), count=len(made))
+
+
+async def _belong(services: Services, message: int, made: Sequence[Document]) -> None:
+    """Let documents go with the message if nobody gets it. The call has had its effect in any case."""
+    try:
+        async with services.reads.pool.connection() as connection:
+            await documents.belong_to_message(connection, message, [each.place for each in made])
+    except StorageError as error:
+        log.warning("documents of a message stay when it expires", why=describe(error), message=message)
 
 
 def _reference(document: Document) -> dict[str, Any]:

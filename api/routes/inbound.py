@@ -92,6 +92,7 @@ async def _serve(
         seen = {} if form is None else {"documents": documents}
         correlation, is_new = await _submit(request, services, claim, content, seen)
         effect.missing = not is_new
+        effect.message = int(key) if (key := correlation.get("messageKey")) is not None else None
     return _respond(webhook, values | seen | {"correlation": correlation})
 
 

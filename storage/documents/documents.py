@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from datetime import datetime
 from typing import NamedTuple
 
@@ -94,6 +95,12 @@ async def delete(connection: Connection, found: Document) -> bool:
     gone = await connection.execute(_sql["delete"], (*found.place, found.content_key))
     await _release(connection, [key for (key,) in gone.rows])
     return bool(gone.rows)
+
+
+async def belong_to_message(connection: Connection, message: int, places: Sequence[DocumentPlace]) -> None:
+    """Let documents go with a stored message if it is deleted before any process has got it."""
+    ids, stores, tenants = zip(*places, strict=True)
+    await connection.execute(_sql["belong_to_message"], (message, list(ids), list(stores), list(tenants)))
 
 
 async def expire(connection: Connection, limit: int) -> int:

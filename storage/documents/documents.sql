@@ -7,6 +7,14 @@ VALUES ($1, $2, $3, $4, $5, $6, clock_now(),
 ON CONFLICT DO NOTHING
 RETURNING expires_at;
 
+-- name: belong_to_message
+-- If the message is stored: otherwise nobody can tell later whether someone has got it. The lock makes this statement come before
+-- the deletion of the message, or find none. Late or twice, it does nothing else.
+WITH stored AS MATERIALIZED (SELECT message_key FROM messages WHERE message_key = $1 FOR KEY SHARE)
+UPDATE documents d SET message_key = stored.message_key
+FROM stored, unnest($2::text[], $3::text[], $4::text[]) AS n(document_id, store_id, tenant_id)
+WHERE d.document_id = n.document_id AND d.store_id = n.store_id AND d.tenant_id = n.tenant_id;
+
 -- name: exists
 -- An early answer for a client that would upload in vain. An expired document counts until it is deleted.
 SELECT FROM documents WHERE document_id = $1 AND store_id = $2 AND tenant_id = $3;

@@ -446,12 +446,14 @@ CREATE TABLE documents (
     process_instance_key bigint,
     custom_properties text NOT NULL,
     goes_with_instance boolean DEFAULT false NOT NULL,
+    message_key bigint,
     CONSTRAINT documents_content_key_fkey FOREIGN KEY (content_key) REFERENCES document_contents(content_key),
     CONSTRAINT documents_pkey PRIMARY KEY (document_id, store_id, tenant_id)
 );
 CREATE INDEX documents_content ON documents USING btree (content_key);
 CREATE INDEX documents_expiry ON documents USING btree (expires_at) WHERE expires_at IS NOT NULL;
 CREATE INDEX documents_instance ON documents USING btree (process_instance_key) WHERE process_instance_key IS NOT NULL;
+CREATE INDEX documents_message ON documents USING btree (message_key) WHERE message_key IS NOT NULL;
 CREATE INDEX documents_tenant ON documents USING btree (tenant_id);
 
 -- table element_count_changes
@@ -883,6 +885,7 @@ CREATE TABLE messages (
 CREATE INDEX messages_channel ON messages USING btree (slot, tenant_id, md5(correlation_key), md5(name), message_key);
 CREATE INDEX messages_deadline ON messages USING btree (partition_id, deadline_ms);
 CREATE INDEX messages_id ON messages USING btree (slot, tenant_id, md5(correlation_key), md5(message_id)) WHERE message_id IS NOT NULL;
+CREATE TRIGGER messages_deleted AFTER DELETE ON messages REFERENCING OLD TABLE AS gone FOR EACH STATEMENT EXECUTE FUNCTION end_documents_of_messages();
 
 -- table nodes
 CREATE TABLE nodes (
@@ -1990,6 +1993,19 @@ BEGIN
         dropped := dropped + 1;
     END LOOP;
     RETURN NEXT;
+END $function$;
+
+-- function end_documents_of_messages()
+CREATE OR REPLACE FUNCTION end_documents_of_messages()
+ RETURNS trigger
+ LANGUAGE plpgsql
+ SET enable_seqscan TO 'off'
+ SET plan_cache_mode TO 'force_generic_plan'
+AS $function$
+BEGIN
+    UPDATE documents d SET expires_at = '-infinity'
+    WHERE d.message_key = ANY (ARRAY(SELECT g.message_key FROM gone g WHERE g.given = '{}'));
+    RETURN NULL;
 END $function$;
 
 -- function end_sessions()

@@ -23,7 +23,7 @@ from vivero.storage.access import audit_log, directory, identities, sessions
 from vivero.storage.background import event_consumers, job_executions, outbox
 from vivero.storage.background.outbox import EventId
 from vivero.storage.cluster import clock, leadership, maintenance, nodes, routes
-from vivero.storage.documents import contents, link_keys
+from vivero.storage.documents import contents, documents, link_keys
 from vivero.storage.log import attempts, command_log
 from vivero.storage.log.attempts import Suspicion
 from vivero.storage.postgres import announcer, driver, notification_listener
@@ -592,7 +592,7 @@ LEASED = (
 """
 )
 DOCUMENTS = """
-    DELETE FROM document_parts; DELETE FROM document_contents; DELETE FROM document_usage;
+    DELETE FROM documents; DELETE FROM document_parts; DELETE FROM document_contents; DELETE FROM document_usage;
     INSERT INTO document_usage VALUES ('t', 12);
     INSERT INTO document_contents (content_key, tenant_id, store_id, bytes, alive_at) OVERRIDING SYSTEM VALUE
         VALUES (1, 't', 'postgres', 3, now()), (2, 't', 'postgres', 3, '-infinity');
@@ -603,7 +603,19 @@ DOCUMENTS = """
     DELETE FROM document_link_keys;
     INSERT INTO document_link_keys (secret, created_at) VALUES ('', now() - interval '1 day'), ('', now());
 """
+PLACE = documents.DocumentPlace("d", "postgres", "t")
+OF_MESSAGE = f"""{DOCUMENTS}{MESSAGES}
+    INSERT INTO documents (document_id, store_id, tenant_id, content_key, content_type, file_name, created_at,
+        custom_properties, goes_with_instance)
+    VALUES ('d', 'postgres', 't', 1, '', '', now(), '{{}}', false);
+"""
 CASES = [
+    Case(
+        "documents.belong_to_message",
+        lambda c: documents.belong_to_message(c, 1, [PLACE]),
+        lambda _, c: message_channels.expire(c, 1, 7, 10),
+        OF_MESSAGE,
+    ),
     Case("contents.add", lambda c: contents.add(c, 1, 3, 3, b"def", 0), again, DOCUMENTS),
     Case("contents.give_up", lambda c: contents.give_up(c, 1), again, DOCUMENTS),
     Case("contents.drop", lambda c: contents.drop(c, 2), again, DOCUMENTS),

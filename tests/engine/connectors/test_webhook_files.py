@@ -5,10 +5,13 @@ import hmac
 
 from tests.engine.connectors.programs import deploy, program
 from tests.engine.connectors.test_webhooks import SIGNED, count, variables
-from tests.engine.connectors.webhook_models import by_message, starting
+from tests.engine.connectors.webhook_models import by_message, starting, waiting
+from tests.eventually import eventually
 from vivero.api.settings import ApiSettings
 from vivero.config.sections import Config
 from vivero.engine.documents.settings import DocumentSettings
+from vivero.storage.documents import documents
+from vivero.storage.state import message_channels
 
 PAGE = b"<script>alert(1)</script>"
 SEEN = {
@@ -90,6 +93,25 @@ async def test_a_call_without_an_effect_leaves_no_document(migrated, connection,
             assert [await call(path) for _ in range(3)] == [200, 200, 200]
             assert (await stored(connection))[0] == before + 1, "those of the first call"
         assert await count(client, processDefinitionId="once") == 1
+
+
+async def test_files_go_with_a_message_that_nobody_got_and_stay_with_their_receiver(migrated, connection):
+    hook = waiting(correlationKeyExpression="=body.order", resultExpression="={scan: documents[1]}")
+    async with program(migrated) as (client, _, _):
+        assert (await deploy(client, hook)).status_code == 200
+        created = {"processDefinitionId": "p", "variables": {"order": "got"}}
+        assert (await client.post("/v2/process-instances", json=created)).status_code == 200
+        for order, content in (("lost", b"1"), ("got", b"2"), ("lost", b"2")):
+            answer = await client.post("/inbound/hook", data={"order": order}, files=files((order, content)))
+            assert answer.status_code == 200, answer.text
+        await eventually(lambda: variables(client, name="scan"), accept=len)
+        assert await stored(connection) == (3, 2)
+        await connection.execute("UPDATE messages SET deadline_ms = 1")
+        epoch = (await connection.execute("SELECT epoch FROM partitions WHERE id = 1")).rows[0][0]
+        await message_channels.expire(connection, 1, epoch, 10)
+        await documents.expire(connection, 10)
+        assert (await connection.execute("SELECT file_name FROM documents")).rows == [("got",)]
+        assert await stored(connection) == (1, 1)
 
 
 async def test_forms_that_are_too_large_or_broken_are_refused(migrated, connection):
