@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from vivero.core.bpmn.reading.text_limits import TEXT_CHARACTERS
 from vivero.core.events.behaviour import InvalidStart, LatestVersion
 from vivero.core.feel import EvaluationError, Expression
+from vivero.core.feel.values import FUNCTION_INVOCATION_FAILURE
 from vivero.core.records.catalogue import StartMetadata
 from vivero.core.records.effects import Effects
 from vivero.core.records.messages import StartDescribed, StartOpened
@@ -21,10 +24,7 @@ def open_start(event: StartMetadata, latest: LatestVersion, view: View) -> Effec
 
 def static_name(expression: Expression, element: str) -> str:
     """The message or signal name of the start event `element`. Raises InvalidStart if it is not a valid name."""
-    try:
-        value = expression.static_value if expression.is_static else expression.evaluate({}, now=0).value
-    except EvaluationError as error:
-        raise InvalidStart(f"element '{element}': the name cannot be evaluated: {error}") from error
+    value = expression.static_value if expression.is_static else _evaluated(expression, element)
     if not isinstance(value, str) or not value:
         raise InvalidStart(
             f"element '{element}': the name must be a non-empty text. It is evaluated at the deployment, and cannot use"
@@ -36,3 +36,17 @@ def static_name(expression: Expression, element: str) -> str:
             f" {TEXT_CHARACTERS} characters"
         )
     return value
+
+
+def _evaluated(expression: Expression, element: str) -> Any:
+    """The value, which later evaluations must give, too: without a time, and not by chance. Raises InvalidStart."""
+    try:
+        first, second = expression.evaluate({}), expression.evaluate({})
+    except EvaluationError as error:
+        raise InvalidStart(f"element '{element}': the name cannot be evaluated: {error}") from error
+    for warning in first.warnings:
+        if warning.type == FUNCTION_INVOCATION_FAILURE:
+            raise InvalidStart(f"element '{element}': the name cannot be evaluated: {warning.message}")
+    if first.value != second.value:
+        raise InvalidStart(f"element '{element}': each evaluation gives another name")
+    return first.value

@@ -236,6 +236,24 @@ def process_that_ends_at_once():
     "name", ['="a" + "\\u0000"', '=string join(for i in 1..5000 return "0123456789")'], ids=["NUL", "long"]
 )
 def test_a_name_that_no_column_can_hold_is_refused_before_it_is_deployed(name):
+    assert refusal_of(name).startswith("element 'start': the name must be a text without NUL characters")
+
+
+@pytest.mark.parametrize(
+    ("name", "why"),
+    [
+        ('="order " + string(today())', "cannot be evaluated: Failed to invoke function 'today'"),
+        ('=if now() = null then "a" else "b"', "cannot be evaluated: Failed to invoke function 'now'"),
+        ("=string(random number())", "each evaluation gives another name"),
+    ],
+)
+def test_a_name_that_another_evaluation_would_change_is_refused(name, why):
+    """The deletion of a later version evaluates it again, and opens the start event under its name."""
+    assert why in refusal_of(name)
+
+
+def refusal_of(name):
     content = model(starts("start", "m"), end(), "start > end", roots=(message(name.replace('"', "&quot;"), None),))
-    with pytest.raises(InvalidStart, match="element 'start': the name must be a text without NUL characters"):
+    with pytest.raises(InvalidStart) as caught:
         metadata_of(parse(content, "p.bpmn").processes[0])
+    return str(caught.value)
