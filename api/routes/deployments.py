@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from typing import Any
 
 import msgspec
@@ -103,9 +104,11 @@ def _name(sent: str) -> str:
 
 def _renamed(parts: list[FormPart], files: list[FormPart]) -> list[str]:
     """A warning for each file that is stored under another name than its client sent."""
-    sent = (part.file_name or "" for part in parts if part.name == "resources")
+    sent = [part.file_name or "" for part in parts if part.name == "resources"]
+    found = Counter(file.file_name for file in files)
     return [
         f"'{path}' leads out of the folder of its deployment: the file is deployed as '{file.file_name}'"
+        + (f", which is the name of {found[file.file_name]} files of this request" if found[file.file_name] > 1 else "")
         for path, file in zip(sent, files, strict=True)
         if path != file.file_name
     ]

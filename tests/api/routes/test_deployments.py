@@ -330,6 +330,29 @@ async def test_generic_resources_whose_paths_end_alike_are_told_apart_by_the_cli
     assert "resource 'prompt.md' is also in 'prompt.md'" in answer.problem["detail"]
 
 
+@pytest.mark.harmless
+async def test_models_whose_paths_end_alike_are_deployed_under_one_name(reader, rows, engine):
+    files = [part(process(id), file_name=f"../{id}/x.bpmn") for id in ("a", "b")]
+    answer = await reader("POST", "/v2/deployments", body(*files), [TYPE])
+    assert [(one.name, one.sha256) for one in engine.command.resources] == [
+        ("x.bpmn", hashlib.sha256(process(id)).hexdigest()) for id in ("a", "b")
+    ]
+    assert [warning.partition("deployed as ")[::2] for warning in answer.json["warnings"]] == [
+        (
+            f"'../{id}/x.bpmn' leads out of the folder of its deployment: the file is ",
+            "'x.bpmn', which is the name of 2 files of this request",
+        )
+        for id in ("a", "b")
+    ]
+
+
+async def test_a_process_in_two_models_whose_paths_end_alike_is_refused(client, engine):
+    files = [part(process() + b" " * n, file_name=f"../{n}/x.bpmn") for n in range(2)]
+    answer = await client("POST", "/v2/deployments", body(*files), [TYPE])
+    assert (answer.status, engine.appended) == (400, [])
+    assert "'(2) x.bpmn': process 'order' is also in 'x.bpmn'" in answer.problem["detail"]
+
+
 @pytest.mark.parametrize(
     "file_name", ["a/x.bpmn", "./x.bpmn", "a..b.bpmn", "a b.bpmn", "ü.bpmn", 'q\\"uote.bpmn', "C:\\\\x.bpmn"]
 )
