@@ -5,7 +5,7 @@ import json
 import pytest
 import trio
 
-from tests.core.models import end, process, start
+from tests.core.models import end, process, start, task
 from tests.core.task_listener_models import user_task
 
 MODEL = process(start(), user_task("ask"), end(), "start > ask > end", id="asks").decode()
@@ -14,7 +14,7 @@ MODEL = process(start(), user_task("ask"), end(), "start > ask > end", id="asks"
 async def use(client, tool, **arguments):
     answer = await client.call_tool(tool, arguments)
     assert not answer.is_error, answer.content
-    return answer.structured_content
+    return answer.structured_content or answer.content[0].text
 
 
 @pytest.mark.parametrize("mode", ["auto", "legacy"])
@@ -41,6 +41,82 @@ async def test_an_agent_deploys_starts_finds_and_completes(program_address, mode
             assert "ask" in json.dumps(story)
             report = await use(client, "simulateProcess", resources=files)
             assert report["state"] == "COMPLETED"
+
+
+BROKEN = process(
+    start(), task("work", inputs=[("=assert(n, n > 0)", "n")]), end(), "start > work > end", id="broken"
+).decode()
+DECISION = (
+    '<definitions xmlns="https://www.omg.org/spec/DMN/20191111/MODEL/" id="sizes" name="Sizes" namespace="n">'
+    '<decision id="size" name="Size"><variable name="size"/><literalExpression><text>1 + 1</text></literalExpression>'
+    "</decision></definitions>"
+)
+
+
+async def test_an_agent_calls_every_other_tool(program_address):
+    from mcp.client.client import Client  # imported late: it takes a second
+
+    used = set()
+
+    async def call(tool, **arguments):
+        used.add(tool)
+        return await use(client, tool, **arguments)
+
+    with trio.fail_after(60):
+        async with Client(f"{program_address}/mcp/cluster") as client:
+            tools = {tool.name for tool in (await client.list_tools()).tools}
+            assert len(tools) == 27
+            contents = {"asks.bpmn": MODEL, "broken.bpmn": BROKEN, "sizes.dmn": DECISION}
+            files = [{"name": name, "content": content} for name, content in contents.items()]
+            assert (await call("validateResources", resources=files))["problems"] == []
+            asked = await use(client, "deployResources", resources=files)
+            await use(client, "deployResources", resources=files, confirmation=asked["confirmation"])
+            assert (await call("getClusterStatus"))["status"] == "HEALTHY"
+            assert (await call("getTopology"))["partitionsCount"] == 1
+            (definition,) = (await call("searchProcessDefinitions", filter={"processDefinitionId": "asks"}))["items"]
+            asks = definition["processDefinitionKey"]
+            assert (await call("getProcessDefinition", processDefinitionKey=asks))["version"] == 1
+            assert await call("getProcessDefinitionXml", processDefinitionKey=asks) == MODEL
+            evaluated = await call("evaluateDecision", decisionDefinitionId="size", variables={})
+            assert evaluated["output"] == "2"
+
+            variables = {"n": 0}
+            made = await use(client, "createProcessInstance", processDefinitionId="broken", variables=variables)
+            key = made["processInstanceKey"]
+            (incident,) = (await call("searchIncidents", filter={"processInstanceKey": key}))["items"]
+            found = await call("getIncident", incidentKey=incident["incidentKey"])
+            assert (found["state"], found["elementId"]) == ("ACTIVE", "work")
+            await call("resolveIncident", incidentKey=incident["incidentKey"])
+            (variable,) = (await call("searchVariables", filter={"processInstanceKey": key}))["items"]
+            assert (await call("getVariable", variableKey=variable["variableKey"]))["value"] == "0"
+
+            made = await use(client, "createProcessInstance", processDefinitionId="asks")
+            key = made["processInstanceKey"]
+            filter = {"processDefinitionId": "asks"}
+            assert (await call("searchProcessInstances", filter=filter))["page"]["totalItems"] == 1
+            (task,) = (await use(client, "searchUserTasks", filter={"processInstanceKey": key}))["items"]
+            await call("assignUserTask", userTaskKey=task["userTaskKey"], assignee="ann")
+            assert (await call("getUserTask", userTaskKey=task["userTaskKey"]))["assignee"] == "ann"
+
+            for tool, more in {
+                "previewModification": {"terminateInstructions": [{"elementId": "ask"}]},
+                "previewMigration": {
+                    "targetProcessDefinitionKey": asks,
+                    "mappingInstructions": [{"sourceElementId": "ask", "targetElementId": "ask"}],
+                },
+                "previewSuspension": {},
+            }.items():
+                report = await call(tool, processInstanceKey=key, **more)
+                assert report["problems"] == [], (tool, report)
+            assert (await call("previewResumption", processInstanceKey=key))["problems"]
+            assert tools - used == ELSEWHERE
+
+
+ELSEWHERE = {
+    *("createProcessInstance", "searchUserTasks", "searchUserTaskVariables", "completeUserTask", "getProcessInstance"),
+    *("deployResources", "explainProcessInstance", "simulateProcess"),
+}
+"""The tools that the test above uses."""
 
 
 TOOL = (
