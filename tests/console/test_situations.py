@@ -1,5 +1,7 @@
 """Situations: the server goes away, the stream of hints ends or is refused, two people edit one thing, empty lists."""
 
+import csv
+import io
 import json
 import re
 
@@ -206,3 +208,49 @@ def test_what_was_deleted_or_never_existed_leads_to_its_list(console, api):
         assert console.violations() == []
     assert all(re.search("40[04]", error) for error in console.errors)
     console.errors.clear()
+
+
+def test_a_list_has_chosen_columns_a_file_and_ticked_rows(console, api):
+    """Found by a part of the business id. No cell of the file is a formula, and the batch has the ticked rows only."""
+    claims = ["=1+1", 'a "b", c', "-5", "@x"]
+    keys = [api.start("claim-review", f"TICK-{n}", claim=claim, amount=-n) for n, claim in enumerate(claims)]
+    page = console.page
+    console.open("/instances?q=ICK-&sort=startDate")
+    expect(page.get_by_role("row")).to_have_count(5)
+    console.tab_to("Columns")
+    console.press("Enter")
+    page.get_by_label("Tags").uncheck()
+    for name in ("claim", "amount"):
+        page.get_by_label("Variable").fill(name)
+        console.press("Enter")
+    expect(page.get_by_role("columnheader")).to_have_text(
+        ["Instance", "Process", "State", "Started↑", "Duration", "claim", "amount"]
+    )
+    expect(page.get_by_role("row").nth(2)).to_contain_text('"a \\"b\\", c"-1')
+    assert console.violations() == []
+    page.set_viewport_size({"width": 390, "height": 800})
+    assert page.evaluate("document.documentElement.scrollWidth") <= 390
+    page.set_viewport_size({"width": 1280, "height": 800})
+    console.tab_to("Columns")
+    console.press("Enter")
+    page.get_by_role("button", name="CSV …").click()
+    dialog = page.get_by_role("dialog", name="List as CSV")
+    expect(dialog.get_by_role("status")).to_have_text("4 rows are read.")
+    assert console.violations() == []
+    with page.expect_download() as saved:
+        dialog.get_by_role("button", name="Save").click()
+    head, *rows = csv.reader(io.StringIO(saved.value.path().read_text(encoding="utf-8-sig"), newline=""))
+    assert head[:3] == ["Key", "Business id", "Process"]
+    assert head[-3:] == ["claim", "amount", "Read at (pages of different moments)"]
+    assert [row[0] for row in rows] == keys
+    assert [row[-3] for row in rows] == ["'=1+1", 'a "b", c', "-5", "'@x"]
+    assert [row[-2] for row in rows] == ["0", "-1", "-2", "-3"]
+    console.press("Escape")
+    for key in keys[:2]:
+        page.get_by_label(f"Choose {key}").check()
+    page.get_by_role("button", name="Cancel all 2 …").click()
+    dialog = page.get_by_role("dialog", name="Cancel all 2")
+    dialog.get_by_role("button", name="Cancel all 2").click()
+    expect(page.get_by_text("2 of 2")).to_be_visible()
+    found = api.post("/process-instances/search", {"filter": {"processInstanceKey": {"$in": keys}, "state": "ACTIVE"}})
+    assert sorted(one["processInstanceKey"] for one in found["items"]) == keys[2:]

@@ -14,10 +14,12 @@ const STATE_FILTERS: Record<string, Record<string, unknown>> = {
   all: {},
 };
 
-/** A text that people type: a key, or a business id, in which `*` stands for any characters. */
+/** A text that people type: a key, a business id in quotation marks, a part of one, or a pattern, in which `*` stands for any characters. */
 export function identity(text: string): Record<string, unknown> {
   if (/^\d{10,}$/.test(text)) return { processInstanceKey: text };
-  return { businessId: text.includes('*') ? { $like: text } : text };
+  const whole = /^"(.+)"$/.exec(text)?.[1];
+  if (whole) return { businessId: whole };
+  return { businessId: { $like: text.includes('*') ? text : `*${text.replace(/[?\\]/g, '\\$&')}*` } };
 }
 
 /** The value of a variable as JSON text. What is not JSON is a text. */

@@ -15,6 +15,8 @@ export const theme = stored<Theme>('theme', 'system');
 export const chosenLanguage = stored<string>('language', '');
 export const shortcuts = stored<'on' | 'off'>('shortcuts', 'on');
 export const density = stored<'dense' | 'comfortable'>('density', 'dense');
+/** The ids of the columns of the list of instances, with commas between; empty for the usual ones. */
+export const columns = stored<string>('columns', '');
 /** The widths and heights of panes in pixels, as text; empty for those of the design. */
 export const panes = {
   aside: stored<string>('aside', ''),

@@ -1,21 +1,22 @@
 // Process instances: every filter is in the URL.
 import { useSignal } from '@preact/signals';
+import type { ComponentType } from 'preact';
 import { search } from '../lib/api.ts';
 import type { What } from '../lib/batches.ts';
 import { instanceFilter, STATES } from '../lib/filters.ts';
-import { type Key, t, total } from '../lib/i18n.ts';
+import { type Key, number, t, total } from '../lib/i18n.ts';
 import { useResource } from '../lib/resource.ts';
-import { go, href, put, query, withQuery } from '../lib/router.ts';
+import { go, href, put, query } from '../lib/router.ts';
 import { UPDATE_INSTANCE } from '../lib/session.ts';
 import type { Definition, Instance, Page, PageInfo } from '../lib/shapes.ts';
-import { ago, between } from '../lib/time.ts';
-import { processUrl } from '../lib/urls.ts';
 import { Act } from '../parts/act.tsx';
 import { Head } from '../parts/head.tsx';
-import { State } from '../parts/state.tsx';
-import { type Column, List, sortOf } from '../parts/table.tsx';
-import { Time } from '../parts/time.tsx';
+import { Opened } from '../parts/lazy.tsx';
+import { Opening } from '../parts/opening.tsx';
+import { List, sortOf } from '../parts/table.tsx';
 import { BatchButton } from './batch.tsx';
+import type { ExportProps } from './export.tsx';
+import { ColumnChoice, columnsOf, shown, useValues } from './instance_columns.tsx';
 
 const SIZE = 50;
 const TEXTS: readonly [name: string, label: Key][] = [
@@ -29,57 +30,6 @@ const ENDED: readonly string[] = ['completed', 'terminated'];
 /** The sorts of a list beside the start: ended instances by their end, for which there is an index, and suspended ones since when they are. */
 const sortsOf = (state: string | undefined): string[] =>
   ENDED.includes(state ?? '') ? ['endDate'] : state === 'suspended' ? ['suspendedDate'] : [];
-
-const columns = (state: string | undefined): Column<Instance>[] => [
-  {
-    title: t('instance'),
-    wide: true,
-    cell: (i) => (
-      <a data-row href={href(`/instances/${i.processInstanceKey}`)}>
-        {i.businessId ? <b>{i.businessId}</b> : <code>{i.processInstanceKey}</code>}
-        {i.businessId && (
-          <small>
-            <code>{i.processInstanceKey}</code>
-          </small>
-        )}
-      </a>
-    ),
-  },
-  {
-    title: t('process'),
-    wide: true,
-    cell: (i) => (
-      <>
-        <a href={processUrl(i.processDefinitionId, { version: i.processDefinitionVersion })}>
-          {i.processDefinitionName ?? i.processDefinitionId}
-        </a>{' '}
-        <span class="dim">v{i.processDefinitionVersion}</span>
-      </>
-    ),
-  },
-  { title: t('state'), cell: (i) => <State of={i.state} incident={i.hasIncident} /> },
-  { title: t('started'), sort: 'startDate', cell: (i) => <Time at={i.startDate} /> },
-  state === 'suspended'
-    ? { title: t('state.suspended'), sort: 'suspendedDate', cell: (i) => <Time at={i.suspendedDate} /> }
-    : {
-        title: t('ended'),
-        ...(ENDED.includes(state ?? '') && { sort: 'endDate' }),
-        cell: (i) => <Time at={i.endDate} />,
-      },
-  {
-    title: t('duration'),
-    cell: (i) => <span class="number">{i.endDate ? between(i.startDate, i.endDate) : ago(i.startDate)}</span>,
-  },
-  {
-    title: t('tags'),
-    cell: (i) =>
-      i.tags.map((tag) => (
-        <a key={tag} class="tag" href={withQuery({ tag, after: null, before: null })}>
-          {tag}
-        </a>
-      )),
-  },
-];
 
 function Filters({ definitions }: { definitions: Definition[] }) {
   const values = Object.fromEntries(query.value);
@@ -185,7 +135,7 @@ const OFFERED: Record<string, readonly What[]> = {
 /** The way to the wizard of migrations, with the filter. It needs the version that the instances have now. */
 function Migrate({ definitions }: { definitions: Definition[] }) {
   const { process, version, ...filter } = Object.fromEntries(query.value);
-  const ofList = { sort: null, after: null, before: null };
+  const ofList = { sort: null, after: null, before: null, columns: null };
   const found = definitions.filter(
     (one) => one.processDefinitionId === process && (!version || one.version === Number(version)),
   );
@@ -201,17 +151,29 @@ function Migrate({ definitions }: { definitions: Definition[] }) {
   );
 }
 
-/** What one can do with all instances that match. The filter is sent, and not what the page shows. */
-function All({ filter, state, page }: { filter: Record<string, unknown>; state: string; page: PageInfo | undefined }) {
+type AllProps = {
+  filter: Record<string, unknown>;
+  state: string;
+  page: PageInfo | undefined;
+  /** The keys of the rows that are ticked. Without any it is about all that match. */
+  ticked: ReadonlySet<string>;
+};
+
+/** What one can do with the ticked instances, or with all that match: then the filter is sent, and not what the page shows. */
+function All({ filter, state, page, ticked }: AllProps) {
   if (!page?.totalItems) return null;
+  const of = ticked.size ? { ...filter, processInstanceKey: { $in: [...ticked] } } : filter;
   return (OFFERED[state] ?? []).map((what) => (
-    <BatchButton key={what} what={what} filter={filter} total={total(page)} />
+    <BatchButton key={what} what={what} filter={of} total={ticked.size ? number(ticked.size) : total(page)} />
   ));
 }
 
+const exported = async (): Promise<ComponentType<ExportProps>> => (await import('./export.tsx')).Export;
+
 export function Instances() {
   const values = Object.fromEntries(query.value);
-  const isOffered = ['startDate', ...sortsOf(values.state)].includes(values.sort?.replace(/^-/, '') ?? '');
+  const sorts = ['startDate', ...sortsOf(values.state)];
+  const isOffered = sorts.includes(values.sort?.replace(/^-/, '') ?? '');
   const sort = sortOf(isOffered ? values.sort! : null, '-startDate');
   const { after, before } = values;
   const body = {
@@ -228,16 +190,30 @@ export function Instances() {
     (abort) => search<Definition>('process-definitions', { page: { limit: 1000 } }, abort),
     ['definitions'],
   );
+  const ids = shown(values.state);
+  const items = found.data.value?.items ?? [];
+  const variables = useValues(items, ids);
+  const ticked = useSignal<{ of: string; keys: ReadonlySet<string> }>({ of: '', keys: new Set() });
+  const list = JSON.stringify(body.filter);
+  const keys = ticked.value.of === list ? ticked.value.keys : new Set<string>(); // another filter begins anew
   const isRunning = ['active', 'incidents'].includes(values.state ?? 'active') && !!found.data.value?.page.totalItems;
-  const hasFilter = Object.keys(values).some((name) => name !== 'sort');
+  const hasFilter = Object.keys(values).some((name) => !['sort', 'columns'].includes(name));
   return (
     <>
       <Head
         title={t('nav.instances')}
         actions={
           <>
-            {isRunning && <Migrate definitions={definitions.data.value?.items ?? []} />}
-            <All filter={body.filter} state={values.state ?? 'active'} page={found.data.value?.page} />
+            {isRunning && !keys.size && <Migrate definitions={definitions.data.value?.items ?? []} />}
+            <All filter={body.filter} state={values.state ?? 'active'} page={found.data.value?.page} ticked={keys} />
+            {items.length > 0 && (
+              <Opening need={null} text={t('export.do')}>
+                {(onClose) => (
+                  <Opened load={exported} props={{ filter: body.filter, sort: [sort], columns: ids, onClose }} />
+                )}
+              </Opening>
+            )}
+            <ColumnChoice state={values.state} />
           </>
         }
       />
@@ -245,7 +221,11 @@ export function Instances() {
       <List
         label={t('nav.instances')}
         found={found}
-        columns={columns(values.state)}
+        columns={columnsOf(ids, variables, sorts)}
+        ticked={keys}
+        onTick={(to) => {
+          ticked.value = { of: list, keys: to };
+        }}
         id={(i) => i.processInstanceKey}
         sort={sort}
         size={SIZE}

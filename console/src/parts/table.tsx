@@ -6,7 +6,14 @@ import { put } from '../lib/router.ts';
 import type { Page, PageInfo } from '../lib/shapes.ts';
 import { ProblemBox } from './problem.tsx';
 
-export type Column<T> = { title: string; cell: (item: T) => ComponentChildren; sort?: string; wide?: boolean };
+/** `id`: for columns that may share a title. */
+export type Column<T> = {
+  id?: string;
+  title: string;
+  cell: (item: T) => ComponentChildren;
+  sort?: string;
+  wide?: boolean;
+};
 export type Sort = { field: string; order: 'ASC' | 'DESC' };
 
 /** `startDate`, or `-startDate` for descending, as in the URL. */
@@ -30,33 +37,59 @@ function Head<T>({ column, sort }: { column: Column<T>; sort: Sort | undefined }
   );
 }
 
-export function Table<T>({
-  label,
-  columns,
-  items,
-  id,
-  sort,
-}: {
+/** Rows that can be ticked. */
+type Ticking = { ticked?: ReadonlySet<string>; onTick?: (ids: ReadonlySet<string>) => void };
+
+type TableProps<T> = Ticking & {
   label: string;
   columns: Column<T>[];
   items: T[];
   id: (item: T) => string;
   sort?: Sort;
-}) {
+};
+
+/** A box that ticks these rows, or none of them. */
+function Tick({ of, name, ticked, onTick }: { of: string[]; name: string } & Required<Ticking>) {
+  const isTicked = of.every((id) => ticked.has(id));
+  const others = [...ticked].filter((id) => !of.includes(id));
+  return (
+    <label class="tick">
+      <input
+        type="checkbox"
+        checked={isTicked}
+        onChange={() => onTick(new Set(isTicked ? others : [...others, ...of]))}
+      />
+      <span class="sr">{name}</span>
+    </label>
+  );
+}
+
+export function Table<T>({ label, columns, items, id, sort, ticked, onTick }: TableProps<T>) {
+  const ticking = ticked && onTick && { ticked, onTick };
   return (
     <table class="list" aria-label={label}>
       <thead>
         <tr>
+          {ticking && (
+            <td>
+              <Tick of={items.map(id)} name={t('tick.page')} {...ticking} />
+            </td>
+          )}
           {columns.map((column) => (
-            <Head key={column.title} column={column} sort={sort} />
+            <Head key={column.id ?? column.title} column={column} sort={sort} />
           ))}
         </tr>
       </thead>
       <tbody>
         {items.map((item) => (
           <tr key={id(item)}>
+            {ticking && (
+              <td>
+                <Tick of={[id(item)]} name={`${t('tick.row')} ${id(item)}`} {...ticking} />
+              </td>
+            )}
             {columns.map((column) => (
-              <td key={column.title} class={column.wide ? 'wide' : undefined}>
+              <td key={column.id ?? column.title} class={column.wide ? 'wide' : undefined}>
                 {column.cell(item)}
               </td>
             ))}
@@ -93,7 +126,7 @@ export function Pager({ page }: { page: PageInfo }) {
   );
 }
 
-type ListProps<T> = {
+type ListProps<T> = Ticking & {
   label: string;
   found: Resource<Page<T>>;
   columns: Column<T>[];
@@ -104,7 +137,7 @@ type ListProps<T> = {
 };
 
 /** A list of a search with its total and pages. */
-export function List<T>({ label, found, columns, id, sort, size, empty }: ListProps<T>) {
+export function List<T>({ label, found, columns, id, sort, size, empty, ...ticking }: ListProps<T>) {
   const page = found.data.value;
   const problem = found.problem.value;
   const paged = page && (page.items.length >= size || /[?&](after|before)=/.test(location.search));
@@ -118,7 +151,7 @@ export function List<T>({ label, found, columns, id, sort, size, empty }: ListPr
       )}
       {page &&
         (page.items.length ? (
-          <Table label={label} columns={columns} items={page.items} id={id} {...(sort && { sort })} />
+          <Table label={label} columns={columns} items={page.items} id={id} {...(sort && { sort })} {...ticking} />
         ) : (
           <div class="empty">{empty}</div>
         ))}
