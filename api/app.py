@@ -26,7 +26,6 @@ from vivero.api.access.scopes import restrict
 from vivero.api.admission.redirects import without_mark
 from vivero.api.callers.caller import ANYBODY, Caller
 from vivero.api.callers.permissions import Allowed
-from vivero.api.commands import dry_runs
 from vivero.api.commands.inner_requests import TOOL, Answer, InnerRequests
 from vivero.api.http import request_ids
 from vivero.api.http.decoding import check_json_type
@@ -51,7 +50,7 @@ from vivero.api.http.router import Match, Router
 from vivero.api.http.storage_problems import StorageProblems, bug
 from vivero.api.http.tracing import ROUTE, traced
 from vivero.api.http1.request import declared_bytes
-from vivero.api.routes import ROUTES, Handler, Route
+from vivero.api.routes import ROUTES, Handler, Route, modifiers
 from vivero.api.services import Services
 from vivero.core.records.codec import UnknownFormat
 from vivero.engine.compute.problems import NotComputed
@@ -187,8 +186,7 @@ async def _respond(
     encoding = request.header(b"content-encoding")
     if encoding is not None and encoding.lower() not in ("", "identity"):
         raise _not_encoded(encoding)
-    if request.query_string and route.audited is not None and not (route.has_dry_run or route.owns_query):
-        dry_runs.refuse(request)
+    modifiers.check(route, request)
     if request.body and route.takes_json:
         check_json_type(request)
         request.body = request.body.removeprefix(BOM_UTF8)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping, MutableMapping
 from typing import Any, TypeVar
 from urllib.parse import parse_qsl, quote
@@ -135,12 +136,22 @@ class Request:
             value = _joined(name, [each for other, each in self.headers if other == name])
         return None if value is None else value.decode("latin-1")
 
+    def has_any(self, names: frozenset[bytes]) -> bool:
+        """Whether one of these headers, in lower case, is there."""
+        if self._by_name is None:
+            self._by_name = dict(self.headers)
+        return not names.isdisjoint(self._by_name)
+
     @property
     def query(self) -> Mapping[str, str]:
-        """The query's parameters. A repeated parameter has its last value. Raises Problem 400."""
+        """The query's parameters. Raises Problem 400, also for one that is given several times."""
         if self._query is None:
-            self._query = _parse_query(self.query_string) if self.query_string else {}
+            self._query = _each_once(_parse_query(self.query_string)) if self.query_string else {}
         return self._query
+
+    def first_in_query(self) -> dict[str, str]:
+        """The query's parameters, of which a repeated one has its first value. Raises Problem 400."""
+        return dict(reversed(_parse_query(self.query_string)))
 
     def flag(self, name: str, default: bool) -> bool:
         """A query parameter that is true or false. Raises Problem 400 for other values."""
@@ -231,7 +242,15 @@ def _joined(name: bytes, values: list[bytes]) -> bytes:
     return values[0]
 
 
-def _parse_query(query: bytes) -> dict[str, str]:
+def _each_once(pairs: list[tuple[str, str]]) -> dict[str, str]:
+    found = dict(pairs)
+    if len(found) < len(pairs):
+        (name, times), *_ = Counter(name for name, _ in pairs).most_common(1)
+        raise bad_request(f"The query parameter '{name[:100]}' is given {times} times")
+    return found
+
+
+def _parse_query(query: bytes) -> list[tuple[str, str]]:
     try:
         pairs = parse_qsl(
             query.decode("ascii"),
@@ -244,4 +263,4 @@ def _parse_query(query: bytes) -> dict[str, str]:
         raise bad_request("The query string cannot be parsed") from error
     if any("\0" in name or "\0" in value for name, value in pairs):
         raise bad_request("The query string contains a NUL character")
-    return dict(pairs)
+    return pairs

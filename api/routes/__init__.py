@@ -85,7 +85,7 @@ from vivero.api.routes.cluster_wide_routes import CLUSTER_WIDE_ROUTES
 from vivero.api.routes.decision_routes import DECISION_ROUTES
 from vivero.api.routes.directory import Entries
 from vivero.api.routes.document_routes import DOCUMENT_ROUTES
-from vivero.api.routes.route import Handler, Route, deployment_limit, of_key, variables_limit
+from vivero.api.routes.route import Handler, Route, deployment_limit, of_key, of_tree, variables_limit
 from vivero.api.routes.statistics_routes import STATISTICS_ROUTES
 from vivero.api.routes.task_routes import TASK_ROUTES
 from vivero.api.routes.webhook_routes import WEBHOOK_ROUTES
@@ -116,7 +116,7 @@ def _entries(entries: Entries) -> Iterator[Route]:
 def _reports_job(report: str, handler: Handler, record: Audited) -> Route:
     """A route of workers, with the variables of their job."""
     path = f"/v2/jobs/{{jobKey}}/{report}"
-    return of_key("POST", path, handler, UPDATE_INSTANCE, record, is_limited=False, max_body_bytes=variables_limit)
+    return of_tree("POST", path, handler, UPDATE_INSTANCE, record, is_limited=False, max_body_bytes=variables_limit)
 
 
 def _reads_jobs(method: str, path: str, handler: Handler) -> Route:
@@ -232,10 +232,11 @@ _REST = (
         is_new=True,
         scope=Scope.BODY,
         audited=audited.CREATE_INSTANCE,
+        parameters=frozenset({"timeout"}),
     ),
     Route("POST", "/v2/process-instances/search", process_instances.search, READ_INSTANCE, scope=Scope.RESULTS),
     of_key("GET", "/v2/process-instances/{processInstanceKey}", process_instances.get, READ_INSTANCE),
-    of_key(
+    of_tree(
         "POST",
         "/v2/process-instances/{processInstanceKey}/cancellation",
         process_instances.cancel,
@@ -244,7 +245,7 @@ _REST = (
         is_limited=False,
         has_dry_run=True,
     ),
-    of_key(
+    of_tree(
         "POST",
         "/v2/process-instances/{processInstanceKey}/modification",
         modifications.modify,
@@ -252,7 +253,7 @@ _REST = (
         audited.MODIFY_INSTANCE,
         has_dry_run=True,
     ),
-    of_key(
+    of_tree(
         "POST",
         "/v2/process-instances/{processInstanceKey}/migration",
         migrations.migrate,
@@ -260,7 +261,7 @@ _REST = (
         audited.MIGRATE_INSTANCE,
         has_dry_run=True,
     ),
-    of_key(
+    of_tree(
         "POST",
         "/v2/process-instances/{processInstanceKey}/suspension",
         suspensions.suspend,
@@ -268,7 +269,7 @@ _REST = (
         audited.SUSPEND_INSTANCE,
         has_dry_run=True,
     ),
-    of_key(
+    of_tree(
         "POST",
         "/v2/process-instances/{processInstanceKey}/resumption",
         suspensions.resume,
@@ -276,7 +277,7 @@ _REST = (
         audited.RESUME_INSTANCE,
         has_dry_run=True,
     ),
-    of_key(
+    of_tree(
         "POST",
         "/v2/process-instances/{processInstanceKey}/business-id-assignment",
         business_ids.assign,
@@ -285,7 +286,7 @@ _REST = (
         has_dry_run=True,
     ),
     of_key("GET", "/v2/process-instances/{processInstanceKey}/undo", undos.get, READ_INSTANCE),
-    of_key(
+    of_tree(
         "POST",
         "/v2/process-instances/{processInstanceKey}/undo",
         undos.undo,
@@ -323,16 +324,16 @@ _REST = (
     # user tasks
     *TASK_ROUTES,
     # jobs
-    Route("POST", "/v2/jobs/activation", job_activation.activate, UPDATE_INSTANCE),
+    Route("POST", "/v2/jobs/activation", job_activation.activate, UPDATE_INSTANCE, unrecorded=True),
     Route("POST", "/v2/jobs/search", jobs.search, READ_INSTANCE, scope=Scope.RESULTS),
-    of_key("PATCH", "/v2/jobs/{jobKey}", jobs.update, UPDATE_INSTANCE, audited.UPDATE_JOB),
+    of_tree("PATCH", "/v2/jobs/{jobKey}", jobs.update, UPDATE_INSTANCE, audited.UPDATE_JOB),
     _reports_job("completion", jobs.complete, audited.COMPLETE_JOB),
     _reports_job("failure", jobs.fail, audited.REPORT_JOB),
     _reports_job("error", jobs.throw_error, audited.REPORT_JOB),
     # variables
     Route("POST", "/v2/variables/search", variables.search, READ_INSTANCE, scope=Scope.RESULTS),
     of_key("GET", "/v2/variables/{variableKey}", variables.get, READ_INSTANCE),
-    of_key(
+    of_tree(
         "PUT",
         "/v2/element-instances/{elementInstanceKey}/variables",
         variables.set,
@@ -344,7 +345,7 @@ _REST = (
     Route("POST", "/v2/element-instances/search", element_instances.search, READ_INSTANCE, scope=Scope.RESULTS),
     Route("POST", "/v2/element-instances/wait-states/search", wait_states.search, READ_INSTANCE, scope=Scope.RESULTS),
     of_key("GET", "/v2/element-instances/{elementInstanceKey}", element_instances.get, READ_INSTANCE),
-    of_key(
+    of_tree(
         "POST",
         "/v2/element-instances/ad-hoc-activities/{adHocSubProcessInstanceKey}/activation",
         element_instances.activate,
@@ -361,14 +362,14 @@ _REST = (
     # incidents
     Route("POST", "/v2/incidents/search", incidents.search, READ_INSTANCE, scope=Scope.RESULTS),
     of_key("GET", "/v2/incidents/{incidentKey}", incidents.get, READ_INSTANCE),
-    of_key(
+    of_tree(
         "POST", "/v2/incidents/{incidentKey}/resolution", incidents.resolve, UPDATE_INSTANCE, audited.RESOLVE_INCIDENT
     ),
     # timers
     Route("POST", "/v2/timers/search", timers.search, READ_INSTANCE, scope=Scope.RESULTS),
     of_key("GET", "/v2/timers/{timerKey}", timers.get, READ_INSTANCE),
-    of_key("PATCH", "/v2/timers/{timerKey}", timers.move, UPDATE_INSTANCE, audited.UPDATE_TIMER),
-    of_key("POST", "/v2/timers/{timerKey}/trigger", timers.trigger, UPDATE_INSTANCE, audited.UPDATE_TIMER),
+    of_tree("PATCH", "/v2/timers/{timerKey}", timers.move, UPDATE_INSTANCE, audited.UPDATE_TIMER),
+    of_tree("POST", "/v2/timers/{timerKey}/trigger", timers.trigger, UPDATE_INSTANCE, audited.UPDATE_TIMER),
     # messages and signals
     Route(
         "POST",
@@ -457,6 +458,8 @@ _REST = (
     # the log, and fault injection
     Route("GET", "/v2/commands", recent_commands.get, READ_SYSTEM),
     Route("GET", "/v2/commands/{position}", commands.get, READ_SYSTEM),
-    Route("POST", "/chaos/children/{name}", chaos.inject, UPDATE_SYSTEM),
+    Route(
+        "POST", "/chaos/children/{name}", chaos.inject, UPDATE_SYSTEM, unrecorded=True, parameters=frozenset({"kind"})
+    ),
 )
 ROUTES = (*_REST, *agent_routes(_REST))

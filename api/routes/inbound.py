@@ -73,12 +73,12 @@ async def _serve(
     request: Request, services: Services, webhooks: WebhookAccess, claim: Claim, used: UsedSecrets
 ) -> Response:
     webhook = claim.webhook
-    headers = {name.decode("latin-1"): value.decode("latin-1") for name, value in request.headers}
+    headers = {name.decode("latin-1"): value.decode("latin-1") for name, value in reversed(request.headers)}
     check_raw(webhook, headers, request.body, used)
     content_type = request.header(b"content-type") or ""
     form = _form(request, services, content_type)
     body = _body(request, services, content_type) if form is None else form.fields
-    content: Document = {"body": body, "headers": headers, "params": dict(request.query)}
+    content: Document = {"body": body, "headers": headers, "params": request.first_in_query()}
     await check_content(webhook, headers, _values(content), used, webhooks.find_key)
     shown = {name: value for name, value in headers.items() if name not in SENSITIVE}
     content = used.mask({**content, "headers": shown})

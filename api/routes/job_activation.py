@@ -15,7 +15,7 @@ import trio
 from vivero.api.access import tenants
 from vivero.api.access.needs import UPDATE_INSTANCE
 from vivero.api.activation.long_polls import LongPolls, Poller, wait_for_any
-from vivero.api.commands import dry_runs, submission
+from vivero.api.commands import submission
 from vivero.api.http import tracing
 from vivero.api.http.decoding import Body, Int64, Violations, as_int64, decode, decoder
 from vivero.api.http.problems import unexpected_value
@@ -81,8 +81,6 @@ class Activated:
 
 async def activate(request: Request, services: Services) -> Response:
     """POST /v2/jobs/activation: lease jobs of a type, as soon as one is available."""
-    if request.query_string:
-        dry_runs.refuse(request)  # it is no change that is audited, but leases jobs
     body = decode(request, _activation_decoder, services.settings)
     ask, until = _ask(body, services.settings)
     polls = services.jobs.long_polls

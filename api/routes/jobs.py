@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import Any
 
-from vivero.api.commands import submission
+from vivero.api.commands import preconditions, submission
 from vivero.api.computing.large_bodies import body_of, optional_body_of, variables_of
 from vivero.api.http.decoding import (
     Body,
@@ -17,7 +17,7 @@ from vivero.api.http.decoding import (
     decode,
     decoder,
 )
-from vivero.api.http.problems import Problem
+from vivero.api.http.problems import Problem, invalid_argument
 from vivero.api.http.request import Request
 from vivero.api.http.response import Response, no_content
 from vivero.api.routes import batch_operations, business_ids
@@ -140,6 +140,8 @@ async def update(request: Request, services: Services) -> Response:
     check_reference(body.operation_reference)
     plan = _plan_of(body.changeset, Violations())
     if plan.timeout_ms is not None:
+        if preconditions.expected_versions(request) is not None:  # leases are not a part of the tree
+            raise invalid_argument("The timeout of a job has no condition If-Match. Nothing has happened")
         await _extend(request, services, key, plan.timeout_ms, _token(body.job_lease_token))
     if plan.retries is None and plan.priority is None:
         return no_content()

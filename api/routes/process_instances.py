@@ -124,8 +124,6 @@ async def create(request: Request, services: Services) -> Response:
     command = _command(body, variables_of(services, body.variables), awaits)
     if request.allowed is not None:
         await _restrict(request, services, command)
-    if request.query_string:
-        submission.wait_limit_s(request)  # refused also where it has no effect
     deadline = trio.current_time() + (_limit_s(request, body, services) if awaits else settings.response_timeout_s)
     if not awaits:
         submitted = await submission.submit(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
+from functools import partial
 
 from vivero.api.access.needs import Need
 from vivero.api.access.scopes import Scope
@@ -55,13 +56,24 @@ class Route:
     needs_for_parts: tuple[Permission, ...] = ()
     """Permissions that are enough for some requests. The handler checks which (`require_by_key`)."""
     audited: Audited | None = None
-    """How the audit log shows what the route changes; None for a route that only reads, and for job activation."""
+    """How the audit log shows what the route changes; None for a route that only reads, or is `unrecorded`."""
+    unrecorded: bool = False
+    """Whether it changes something that the audit log does not show: leases of jobs, and faults for tests."""
     has_dry_run: bool = False
     """Whether a request with `dryRun` changes nothing. All other routes that change something refuse it."""
+    is_conditional: bool = False
+    """Whether `If-Match` names versions of an instance tree. All other routes that change something refuse it."""
+    parameters: frozenset[str] = frozenset()
+    """Query parameters of a route that changes something, beside `wait` and `dryRun`. It refuses all others."""
     owns_query: bool = False
-    """Whether no parameter of its query is the API's: the model of a webhook reads them."""
+    """Whether no parameter of its query is the API's, nor a condition: the model of a webhook reads them."""
     of_no_tenant: bool = False
     """Whether it is for callers with all tenants only, because it shows or changes what concerns every tenant."""
+
+    @property
+    def changes(self) -> bool:
+        """Whether it changes something."""
+        return self.audited is not None or self.unrecorded
 
 
 def of_key(
@@ -75,6 +87,7 @@ def of_key(
     needs_for_parts: tuple[Permission, ...] = (),
     max_body_bytes: Callable[[ApiSettings], int] = plain_limit,
     has_dry_run: bool = False,
+    is_conditional: bool = False,
 ) -> Route:
     """A route of the one resource whose key is in the path. The caller needs the permission for this resource only."""
     return Route(
@@ -88,4 +101,9 @@ def of_key(
         needs_for_parts=needs_for_parts,
         audited=audited,
         has_dry_run=has_dry_run,
+        is_conditional=is_conditional,
     )
+
+
+of_tree = partial(of_key, is_conditional=True)
+"""A route that changes the instance tree to which the resource in its path belongs."""

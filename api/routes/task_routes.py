@@ -6,13 +6,13 @@ from vivero.api.access.needs import CLAIM_TASK, COMPLETE_TASK, READ_TASK, UPDATE
 from vivero.api.access.scopes import Scope
 from vivero.api.callers import audited
 from vivero.api.routes import audit_logs, forms, user_tasks
-from vivero.api.routes.route import Route, of_key, variables_limit
+from vivero.api.routes.route import Route, of_key, of_tree, variables_limit
 
 TASK_ROUTES = (
     Route("POST", "/v2/user-tasks/search", user_tasks.search, READ_TASK, scope=Scope.RESULTS),
     of_key("GET", "/v2/user-tasks/{userTaskKey}", user_tasks.get, READ_TASK),
-    of_key("PATCH", "/v2/user-tasks/{userTaskKey}", user_tasks.update, UPDATE_TASK, audited.UPDATE_TASK),
-    of_key(
+    of_tree("PATCH", "/v2/user-tasks/{userTaskKey}", user_tasks.update, UPDATE_TASK, audited.UPDATE_TASK),
+    of_tree(
         "POST",
         "/v2/user-tasks/{userTaskKey}/assignment",
         user_tasks.assign,
@@ -20,8 +20,8 @@ TASK_ROUTES = (
         audited.ASSIGN_TASK,
         needs_for_parts=(CLAIM_TASK,),
     ),
-    of_key("DELETE", "/v2/user-tasks/{userTaskKey}/assignee", user_tasks.unassign, UPDATE_TASK, audited.UNASSIGN_TASK),
-    of_key(
+    of_tree("DELETE", "/v2/user-tasks/{userTaskKey}/assignee", user_tasks.unassign, UPDATE_TASK, audited.UNASSIGN_TASK),
+    of_tree(
         "POST",
         "/v2/user-tasks/{userTaskKey}/completion",
         user_tasks.complete,

@@ -1,7 +1,5 @@
 """Dry runs over HTTP: nothing is appended, and the answer says what would happen."""
 
-from collections import defaultdict
-
 import pytest
 
 from tests.api.changed_services import changed
@@ -12,7 +10,6 @@ from tests.engine.dry_runs.here import Here
 from vivero.api import app as api_app
 from vivero.api.callers.caller import Caller
 from vivero.api.callers.permissions import rights
-from vivero.api.routes import ROUTES as ALL_ROUTES
 from vivero.core.records.codec import encode_events
 from vivero.core.records.instances import ElementActivated, ElementActivating
 from vivero.core.records.jobs import JobCreated
@@ -171,21 +168,6 @@ async def test_a_tree_with_a_process_that_the_caller_may_not_read(asked, rows):
     rows.instance(KEY + 60, **called, parent_element_instance_key=KEY + 1, parent_process_instance_key=KEY)
     assert (await asked(DOES, READS)("POST", path("suspension"))).status == 403
     assert (await asked()("POST", path("suspension"))).status == 200
-
-
-CHANGES = [
-    one.path.format_map(defaultdict(lambda: str(KEY)))
-    for one in ALL_ROUTES
-    if one.method == "POST" and one.audited is not None and not (one.has_dry_run or one.owns_query)
-] + ["/v2/jobs/activation"]
-
-
-@pytest.mark.parametrize("changing", CHANGES)
-async def test_a_change_without_a_dry_run_refuses_to_be_one(asked, engine, changing):
-    """Otherwise it would happen."""
-    answer = await asked()("POST", f"{changing}?dryRun=true", {})
-    assert (answer.status, answer.problem["detail"]) == (400, "This operation has no dry run. Nothing has happened.")
-    assert engine.appended == []
 
 
 # ---- forecasts of batches

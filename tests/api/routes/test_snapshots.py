@@ -16,6 +16,16 @@ from vivero.core.records.instances import CancelInstance
 KEY = 2251799813685249
 CHANGES = [
     ("POST", f"/v2/process-instances/{KEY}/cancellation", None),
+    ("POST", f"/v2/process-instances/{KEY}/modification", {"terminateInstructions": [{"elementInstanceKey": "8"}]}),
+    (
+        "POST",
+        f"/v2/process-instances/{KEY}/migration",
+        {"targetProcessDefinitionKey": "8", "mappingInstructions": [{"sourceElementId": "a", "targetElementId": "b"}]},
+    ),
+    ("POST", f"/v2/process-instances/{KEY}/suspension", None),
+    ("POST", f"/v2/process-instances/{KEY}/resumption", None),
+    ("POST", f"/v2/process-instances/{KEY}/business-id-assignment", {"businessId": "order-7"}),
+    ("POST", "/v2/element-instances/ad-hoc-activities/7/activation", {"elements": [{"elementId": "a"}]}),
     ("PUT", "/v2/element-instances/7/variables", {"variables": {"x": {"y": [1.50]}}}),
     ("POST", "/v2/incidents/7/resolution", None),
     ("POST", "/v2/jobs/7/completion", {"variables": {"x": 1}}),

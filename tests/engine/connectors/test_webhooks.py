@@ -32,7 +32,7 @@ async def test_a_call_starts_a_process_and_answers_as_the_model_says(migrated):
     model = starting(
         inbound__method="post",
         resultVariable="call",
-        resultExpression="={id: request.body.id, q: params.q, text: body.text}",
+        resultExpression="={id: request.body.id, q: params.q, text: body.text, part: headers.`x-part`}",
         inbound__responseExpression=(
             '={statusCode: 201, headers: {"X-Id": string(body.id), "Set-Cookie": "a=b"},'
             " body: {key: correlation.processInstanceKey}}"
@@ -40,14 +40,14 @@ async def test_a_call_starts_a_process_and_answers_as_the_model_says(migrated):
     )
     async with program(migrated) as (client, _, _):
         assert (await deploy(client, model)).status_code == 200
-        answer = await client.post(
-            "/inbound/hook?q=x&dryRun=yes", json={"id": 7.5}, headers={"Authorization": "Bearer canary"}
-        )
+        headers = [("Authorization", "Bearer canary"), ("X-Part", "one"), ("X-Part", "two"), ("If-Match", '"7"')]
+        answer = await client.post("/inbound/hook?q=x&dryRun=yes&q=y", json={"id": 7.5}, headers=headers)
         assert (answer.status_code, answer.headers["x-id"]) == (201, "7.5")
         assert answer.headers["content-security-policy"].endswith("sandbox")
         assert "set-cookie" not in answer.headers
         stored = await variables(client, processInstanceKey=answer.json()["key"])
-        assert (stored["id"], stored["q"], stored["call"]["request"]["body"]) == (7.5, "x", {"id": 7.5})
+        assert (stored["id"], stored["q"], stored["part"]) == (7.5, "x", "one")
+        assert stored["call"]["request"]["body"] == {"id": 7.5}
         assert "canary" not in str(stored)
         assert (await client.get("/inbound/hook")).status_code == 405
         assert (await client.post("/inbound/other")).status_code == 404
