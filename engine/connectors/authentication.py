@@ -20,6 +20,8 @@ from vivero.engine.connectors.inputs import FORM, check_header, read_url
 from vivero.engine.connectors.secrets import UsedSecrets
 
 MAX_TOKENS = 1000
+MAX_CHARACTERS = 16 * 1024
+"""Of a credential. Each is searched for in the answer, whose author may have chosen both."""
 DEFAULT_LIFE_S = 60.0
 """The life of a token whose server does not tell it."""
 EARLY_S = 30.0
@@ -114,6 +116,8 @@ class Authentication:
             raise ConnectorError("TOKEN_REFUSED", f"the token endpoint answered with status {status}")
         try:
             answer = msgspec.json.decode(decoded(body), type=TokenAnswer)
+            if len(answer.access_token) > MAX_CHARACTERS:
+                raise ConnectorError("TOKEN_REFUSED", f"the token has more than {MAX_CHARACTERS} characters")
         except (msgspec.DecodeError, UnicodeDecodeError):
             raise ConnectorError("TOKEN_REFUSED", "the answer of the token endpoint contains no token") from None
         life_s = DEFAULT_LIFE_S if answer.expires_in is None else answer.expires_in
@@ -160,4 +164,7 @@ def _text(given: Mapping[str, Any], name: str, optional: bool = False) -> str:
         if optional:
             return str(value or "")
         raise bad_input(f"authentication.{name} is missing")
-    return str(value)
+    text = str(value)
+    if len(text) > MAX_CHARACTERS:
+        raise bad_input(f"authentication.{name} has more than {MAX_CHARACTERS} characters")
+    return text

@@ -9,7 +9,6 @@ responses and errors become variables, incidents and log lines.
 
 from __future__ import annotations
 
-import base64
 import json
 import os
 import re
@@ -17,7 +16,6 @@ import tomllib
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
-from urllib.parse import quote, quote_plus
 
 import msgspec
 import trio
@@ -26,6 +24,7 @@ from vivero.core.bpmn.reading.secret_references import REFERENCE
 from vivero.core.feel import from_json
 from vivero.core.shared.secret_places import HEADER, Header, digest
 from vivero.engine.connectors.jobs import ConnectorJob
+from vivero.engine.connectors.masks import Form, forms_of
 
 MASK = "***"
 MASKED_BYTES = 64 * 1024
@@ -72,7 +71,7 @@ class UsedSecrets:
 
     def __init__(self, secrets: Mapping[str, str]) -> None:
         self._secrets = secrets
-        self._masked: set[str] = set()
+        self._masked: dict[str, tuple[Form, ...]] = {}
 
     def resolve(self, text: str) -> str:
         """A text of the model with all secrets. No part of it may come from data. Raises UnknownSecret."""
@@ -119,23 +118,24 @@ class UsedSecrets:
 
     def hide(self, text: str) -> None:
         """Mask this text, too: a token, or credentials that are made from secrets."""
-        encoded = base64.b64encode(text.encode()).decode()
-        self._masked |= {text, quote(text, ""), quote_plus(text), json.dumps(text)[1:-1], encoded}
+        if len(text) >= LEAST_MASKED:
+            self._masked.setdefault(text, forms_of(text))
 
     def mask(self, value: Any) -> Any:
         """The value with `***` instead of each secret."""
-        texts = self._texts()
-        return _masked(value, re.compile("|".join(map(re.escape, texts)))) if texts else value
+        forms = self._forms()
+        return _masked(value, re.compile("|".join(form.pattern for form in forms))) if forms else value
 
     async def mask_file(self, content: bytes) -> bytes:
         """A file with `***` instead of each secret in UTF-8. Other tasks run between two pieces of it.
 
         A thread would not help them: a regular expression holds the interpreter's lock.
         """
-        texts = [text.encode() for text in self._texts()]
-        if not texts:
+        forms = self._forms()
+        if not forms:
             return content
-        pattern, longest = re.compile(b"|".join(map(re.escape, texts))), max(map(len, texts))
+        pattern = re.compile("|".join(form.pattern for form in forms).encode())
+        longest = max(form.most_bytes for form in forms)
         parts, copied, position = list[bytes](), 0, 0
         while position < len(content):
             until = position + MASKED_BYTES
@@ -148,8 +148,9 @@ class UsedSecrets:
             await trio.lowlevel.checkpoint()
         return b"".join((*parts, content[copied:]))
 
-    def _texts(self) -> list[str]:
-        return sorted((text for text in self._masked if len(text) >= LEAST_MASKED), key=len, reverse=True)
+    def _forms(self) -> list[Form]:
+        """The longest texts first: one may be a part of another."""
+        return [form for text in sorted(self._masked, key=len, reverse=True) for form in self._masked[text]]
 
 
 _variables = msgspec.json.Decoder(dict[str, msgspec.Raw]).decode
