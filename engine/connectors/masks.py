@@ -32,13 +32,11 @@ def forms_of(text: str) -> tuple[Form, ...]:
     content = text.encode(errors="surrogatepass")
     encoded = [each.decode().rstrip("=") for each in (base64.b64encode(content), base64.urlsafe_b64encode(content))]
     if len(text) > MOST_CHOICES:
-        in_json = (json.dumps(text)[1:-1], json.dumps(text, ensure_ascii=False)[1:-1])
+        in_json: tuple[str, ...] = (json.dumps(text)[1:-1], json.dumps(text, ensure_ascii=False)[1:-1])
         in_json += tuple(each.replace("/", r"\/") for each in in_json)
-        in_url = map(
-            _fixed, (quote(content, ""), quote(content), quote_plus(content))
-        )  # digits, and so all, in any case
-        tolerant = tuple(form._replace(pattern=f"(?i:{form.pattern})") for form in in_url)
-        return tuple(dict.fromkeys((*map(_fixed, (text, *in_json, html.escape(text), *encoded)), *tolerant)))
+        in_url = map(_fixed, (quote(content, ""), quote(content), quote_plus(content)))
+        any_case = (form._replace(pattern=f"(?i:{form.pattern})") for form in in_url)  # of their hexadecimal digits
+        return tuple(dict.fromkeys((*map(_fixed, (text, *in_json, html.escape(text), *encoded)), *any_case)))
     escaping = (_in_url, _in_url_with_percent_signs, _in_json, _in_html)
     tolerant = (_form(map(escape, text)) for escape in escaping)
     return tuple(dict.fromkeys((_fixed(text), *tolerant, *map(_fixed, encoded))))

@@ -134,7 +134,7 @@ class UsedSecrets:
         forms = self._forms()
         if not forms:
             return content
-        pattern = re.compile("|".join(form.pattern for form in forms).encode())
+        pattern = re.compile("|".join(form.pattern for form in forms).encode(errors="surrogatepass"))
         longest = max(form.most_bytes for form in forms)
         parts, copied, position = list[bytes](), 0, 0
         while position < len(content):

@@ -6,6 +6,7 @@ import json
 import random
 import re
 from contextlib import suppress
+from typing import Any
 from urllib.parse import unquote, unquote_plus
 
 import msgspec
@@ -16,12 +17,13 @@ from vivero.core.shared.secret_places import HEADER
 from vivero.engine.connectors.http_json import HttpJson
 from vivero.engine.connectors.jobs import HTTP_JSON, ConnectorJob
 from vivero.engine.connectors.masks import MOST_CHOICES, forms_of
+from vivero.engine.connectors.results import Failure
 from vivero.engine.connectors.secrets import UsedSecrets
 
 SIGNS = "aZ09/+ =\"\\%&?#<>'{}~:@;,$!*()[]|^`-._"
 PEM = "-----BEGIN-----\n" + "MIIE/+v9\n" * (MOST_CHOICES // 8) + '"ü"'
 SECRET = "{{secrets.K}}"
-PLACES = {
+PLACES: dict[str, dict[str, Any]] = {
     "path": {"url": f"/a/{SECRET}"},
     "query": {"url": f"/?k={SECRET}"},
     "parameters": {"queryParameters": {"k": SECRET}},
@@ -114,5 +116,6 @@ async def test_credentials_are_bounded(server, client):
     variables = msgspec.Raw(json.dumps(inputs).encode())
     job = ConnectorJob("1", HTTP_JSON, "call", "1", "<default>", 3, {}, variables, "lease")
     outcome = await HttpJson(client).work(job, UsedSecrets({}))
+    assert isinstance(outcome, Failure)
     assert "authentication.value has more than 16384 characters" in outcome.message
     assert server.received == []

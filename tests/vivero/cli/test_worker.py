@@ -4,9 +4,11 @@ import json
 import os
 import shlex
 import signal
+import subprocess
 import sys
 
 import httpx
+import psutil
 import pytest
 from click.testing import CliRunner
 
@@ -43,6 +45,44 @@ async def test_variables_go_in_and_come_out():
 
 async def test_no_output_is_no_variables():
     assert await execute("cat > /dev/null", JOB) == ({}, None)
+
+
+CRASHING = """
+import os, trio
+from pathlib import Path
+from vivero.cli.processes.worker import execute
+
+async def crash(directory):
+    async with trio.open_nursery() as nursery:
+        command = f"cd {directory}; sleep 3600 & echo $$ $! > new && mv new pids; wait"
+        nursery.start_soon(execute, command, JOB)
+        while not Path(directory, "pids").exists():
+            await trio.sleep(0.01)
+        os.kill(os.getpid(), 9)
+"""
+
+
+def test_a_command_and_its_children_end_with_a_worker_that_is_killed(tmp_path):
+    code = f"{CRASHING}\nJOB = {JOB!r}\ntrio.run(crash, {str(tmp_path)!r})"
+    assert subprocess.run([sys.executable, "-c", code], check=False).returncode == -signal.SIGKILL
+    pids = [int(pid) for pid in (tmp_path / "pids").read_text().split()]
+    assert len(pids) == 2
+    eventually_sync(lambda: not any(map(is_alive, pids)), "the shell and its child have ended")
+
+
+async def test_what_a_command_leaves_behind_outlives_it(tmp_path):
+    """The end of the command is not that of the worker."""
+    await execute(f"sleep 3600 > /dev/null 2>&1 & echo $! > {tmp_path}/pid", JOB)
+    pid = int((tmp_path / "pid").read_text())
+    assert is_alive(pid)
+    os.kill(pid, signal.SIGKILL)
+
+
+def is_alive(pid):
+    try:
+        return psutil.Process(pid).status() != psutil.STATUS_ZOMBIE
+    except psutil.NoSuchProcess:
+        return False
 
 
 LISTENER = {"kind": "TASK_LISTENER", "listenerEventType": "COMPLETING", "userTask": {"action": "approve"}}

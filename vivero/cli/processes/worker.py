@@ -7,9 +7,9 @@ import os
 import signal
 import socket
 import sys
-from collections.abc import Mapping
-from contextlib import suppress
-from subprocess import PIPE
+from collections.abc import AsyncGenerator, Mapping
+from contextlib import asynccontextmanager, suppress
+from subprocess import DEVNULL, PIPE
 from typing import Any
 
 import click
@@ -28,6 +28,8 @@ MAX_LINE = 200
 MAX_LINES = 10
 """Lines of the standard error of a command that succeeds."""
 NO_CODES: Mapping[int, str] = {}
+_GUARD = 'read -r line || kill -s KILL -- "-$1"'
+"""A script of POSIX: a line means that the group $1 has ended or is ended by the worker; no line, that it has died."""
 
 
 class ExitCode(click.ParamType[tuple[int, str]]):
@@ -261,14 +263,17 @@ def _message(status: int, errors: bytes) -> str:
 
 
 async def _run(command: str, given: bytes, environment: Mapping[str, str]) -> tuple[int, bytes, bytes]:
-    """Run a shell command in its own process group. Returns exit status, standard output and standard error."""
+    """Run a shell command in its own process group. Returns exit status, standard output and standard error.
+
+    The group ends with this program, also if that is killed.
+    """
     process = await trio.lowlevel.open_process(
         command, shell=True, stdin=PIPE, stdout=PIPE, stderr=PIPE, start_new_session=True, env=environment
     )
     output, errors = bytearray(), bytearray()
     ended = False
     try:
-        async with trio.open_nursery() as nursery:
+        async with _dying_with_us(process), trio.open_nursery() as nursery:
             nursery.start_soon(_feed, process, given)
             nursery.start_soon(_drain, process.stdout, output)
             nursery.start_soon(_drain, process.stderr, errors)
@@ -283,6 +288,31 @@ async def _run(command: str, given: bytes, environment: Mapping[str, str]) -> tu
     if len(output) > MAX_OUTPUT:
         raise JobFailed(f"the command's output is longer than {MAX_OUTPUT} bytes, which is the limit")
     return status, bytes(output), bytes(errors)
+
+
+@asynccontextmanager
+async def _dying_with_us(process: trio.Process) -> AsyncGenerator[None]:
+    """For the block, another shell kills the group of a process as soon as this program has ended, however it ends.
+
+    It waits at a pipe. PR_SET_PDEATHSIG would kill the process at the end of the thread that has started it, and would
+    leave the processes that it started.
+    """
+    guard = await trio.lowlevel.open_process(
+        ["/bin/sh", "-c", _GUARD, "sh", str(process.pid)],
+        stdin=PIPE,
+        stdout=DEVNULL,
+        stderr=DEVNULL,
+        start_new_session=True,
+    )
+    assert guard.stdin is not None
+    try:
+        yield
+    finally:
+        with trio.CancelScope(shield=True), suppress(trio.BrokenResourceError):  # somebody has killed the guard
+            await guard.stdin.send_all(b"\n")
+        with trio.CancelScope(shield=True):
+            await guard.stdin.aclose()
+            await guard.wait()
 
 
 async def _feed(process: trio.Process, given: bytes) -> None:
