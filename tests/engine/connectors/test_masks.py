@@ -41,7 +41,7 @@ PLACES: dict[str, dict[str, Any]] = {
 
 
 def echo(request):
-    """What diagnostic servers answer: the request in JSON, its parts as they came, and as pages and logs show them."""
+    """The answer of a diagnostic server: the request in JSON, its parts as they came, and as pages and logs show them."""
     body, target = request.body.decode(errors="replace"), request.target
     small = re.sub("%[0-9A-F]{2}", lambda found: found[0].lower(), target)
     shown = {"url": f"http://h{target}", "small": small, "headers": request.headers, "data": body}
@@ -62,7 +62,7 @@ def texts(value):
 
 
 def readings(text):
-    """What somebody can read in a text who knows how programs write."""
+    """All that a reader finds in a text who knows how programs write."""
     yield from (text, unquote(text), unquote_plus(text), html.unescape(text))
     for word in re.findall(r"[A-Za-z0-9+/_-]{4,}", text):
         if len(word) % 4 != 1:

@@ -54,7 +54,7 @@ from vivero.cli.processes.worker import execute
 
 async def crash(directory):
     async with trio.open_nursery() as nursery:
-        command = f"cd {directory}; sleep 3600 & echo $$ $! > new && mv new pids; wait"
+        command = f"read -r given; cd {directory}; sleep 3600 & echo $$ $! > new && mv new pids; wait"
         nursery.start_soon(execute, command, JOB)
         while not Path(directory, "pids").exists():
             await trio.sleep(0.01)
@@ -63,6 +63,7 @@ async def crash(directory):
 
 
 def test_a_command_and_its_children_end_with_a_worker_that_is_killed(tmp_path):
+    """From the moment at which the command gets its input."""
     code = f"{CRASHING}\nJOB = {JOB!r}\ntrio.run(crash, {str(tmp_path)!r})"
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == -signal.SIGKILL
     pids = [int(pid) for pid in (tmp_path / "pids").read_text().split()]
