@@ -41,7 +41,7 @@ PLACES: dict[str, dict[str, Any]] = {
 
 
 def echo(request):
-    """The answer of a diagnostic server: the request in JSON, its parts as they came, and as pages and logs show them."""
+    """The answer of a diagnostic server: the request in JSON, and its parts as they came, as in pages and in logs."""
     body, target = request.body.decode(errors="replace"), request.target
     small = re.sub("%[0-9A-F]{2}", lambda found: found[0].lower(), target)
     shown = {"url": f"http://h{target}", "small": small, "headers": request.headers, "data": body}
