@@ -19,6 +19,8 @@ from vivero.api.routes import ROUTES
 LIST = ROOT / "docs" / "rest-operations.csv"
 PAGE = ROOT / "docs" / "rest-api.md"
 _TABLE = re.compile(r"(<!-- operations -->\n\n).*?(?=\n\n## )", re.DOTALL)
+MOST_NAMES = 3
+"""More operations than this are counted, not named."""
 _PARAMETER = re.compile(r"\{[^}]*\}")
 
 
@@ -62,24 +64,22 @@ def state(operation: Operation) -> str:
 
 
 def table() -> str:
-    """One row for all operations of a group that lack the same, and came with the same version of Camunda."""
+    """One item for all operations of a group that lack the same, and came with the same version of Camunda."""
     counts = [state(operation).partition(":")[0] for operation in operations()]
     told = ", ".join(f"{counts.count(name)} {name}" for name in ("yes", "partly", "not yet", "no"))
-    head = (
-        f"The API has {len(counts)} operations: {told}.\n\n| group | since | here | operations |\n|---|---|---|---|\n"
-    )
-    return head + "\n".join(_rows())
+    return f"The API has {len(counts)} operations: {told}.\n\n" + "\n".join(_items())
 
 
-def _rows() -> Iterator[str]:
-    """Operations that are served whole have no row."""
+def _items() -> Iterator[str]:
+    """Operations that are served whole have no item. The list has the names of many that lack the same."""
     for group, members in groupby(operations(), key=lambda operation: operation.group):
         alike: dict[tuple[str, str], list[str]] = {}
         for operation in members:
             if (here := state(operation)) != "yes":
                 alike.setdefault((operation.since, here), []).append(f"`{operation.operation}`")
         for (since, here), names in alike.items():
-            yield f"| {group} | {since or 'before 8.9'} | {here} | {', '.join(names)} |"
+            named = ", ".join(names) if len(names) <= MOST_NAMES else f"{len(names)} operations"
+            yield f"- {group} ({since or 'before 8.9'}): {here}: {named}"
 
 
 def page(text: str) -> str:

@@ -10,7 +10,7 @@ from vivero.config import sections
 
 ROOT = Path(__file__).parents[1]
 PAGE = (ROOT / "docs" / "design" / "concepts.md").read_text(encoding="utf-8")
-ROWS = [row for row in re.findall(r"^\| (.+) \| (.+) \| (.*) \|$", PAGE, re.MULTILINE) if row[0] != "concept"]
+ITEMS = re.findall(r"^- (.+?) → (.+)$", PAGE, re.MULTILINE)
 WHERE_IS = (ROOT / "docs" / "design" / "where-is.md").read_text(encoding="utf-8")
 EXPLANATIONS = [
     path
@@ -66,14 +66,15 @@ def test_a_section_ends_with_its_code(section):
 
 
 def test_each_concept_leads_somewhere():
-    assert len(ROWS) > 30
-    assert [concept for concept, place, _ in ROWS if "`" not in place and "](" not in place] == []
+    assert len(ITEMS) > 30
+    assert [concept for concept, place in ITEMS if "`" not in place and "](" not in place] == []
 
 
 def test_each_question_has_two_places():
-    rows = re.findall(r"^\| (.+\?) \| (.+) \| (.+) \|$", WHERE_IS, re.MULTILINE)
-    assert len(rows) > 20
-    assert [question for question, first, _ in rows if not re.match("`[^`]+`$", first)] == []
+    items = re.findall(r"^- (.+\?) (`[^`]+`)\. (.+)$", WHERE_IS, re.MULTILINE)
+    assert len(items) > 20
+    assert len(items) == len(re.findall("^- ", WHERE_IS, re.MULTILINE))
+    assert [question for question, _, then in items if "`" not in then and "](" not in then and " " not in then] == []
 
 
 def test_the_settings_exist():

@@ -96,7 +96,11 @@ def test_the_probes_exist():
 
 def test_the_page_of_licences_has_what_is_installed():
     page = (ROOT / "docs" / "third-party.md").read_text()
-    listed = {name.lower(): text for name, text in re.findall(r"^- `(.+?)`: (.+)$", page, re.MULTILINE)}
+    listed = {
+        name.lower(): text
+        for text, names in re.findall(r"^- (.+?): (`.+)$", page, re.MULTILINE)
+        for name in re.findall("`(.+?)`", names)
+    }
     program = third_party.closure("vivero[embedded]")
     del program["vivero"]
     assert set(program) - set(listed) == set(), "python -m tests.operations.third_party > docs/third-party.md"

@@ -2,6 +2,7 @@
 
 import importlib.metadata
 import json
+from collections import defaultdict
 from pathlib import Path
 
 from packaging.requirements import Requirement
@@ -52,7 +53,11 @@ def console_packages():
 
 
 def table(title, rows):
-    lines = [f"- `{name}`: {text}" for name, text in sorted(rows.items())]
+    """A paragraph of the page: the packages of each licence."""
+    groups = defaultdict(list)
+    for name, text in sorted(rows.items()):
+        groups[text].append(f"`{name}`")
+    lines = [f"- {text}: {', '.join(names)}" for text, names in sorted(groups.items())]
     return "\n".join(["", f"## {title}", "", *lines, ""])
 
 

@@ -301,19 +301,18 @@ def _attributes_of(tag):
 
 
 def table():
-    """One row for all elements that have the same treatment and the same attributes."""
-    lines = ["| element | becomes | attributes: executed, unless the row says otherwise |", "|---|---|---|"]
+    """One item for all elements that have the same treatment and the same attributes."""
     rows = {}
     for tag, names in ATTRIBUTES.items():
         if names:
             rows.setdefault((becomes(tag), _attributes_of(tag)), []).append(tag)
-    lines += [f"| {_code(tags)} | {what} | {attributes} |" for (what, attributes), tags in rows.items()]
+    lines = [f"- {_code(tags)}: {what}; {attributes}" for (what, attributes), tags in rows.items()]
     groups = {}
     without = [tag for tag, names in ATTRIBUTES.items() if not names]
     for tag in (*without, *CONTENT, *ROOTS, *OTHERS, *GENERAL, *contents.REPLACED, *PARTS):
         groups.setdefault(becomes(tag), []).append(tag)
-    lines += [f"| {_code(sorted(tags))} | {what} | |" for what, tags in sorted(groups.items())]
-    return "\n".join(lines)
+    lines += [f"- {_code(sorted(tags))}: {what}" for what, tags in sorted(groups.items())]
+    return "\n".join(lines).replace(": executed; ", ": ")
 
 
 def _code(tags):

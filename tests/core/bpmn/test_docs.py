@@ -9,7 +9,6 @@ from vivero.core.bpmn import events
 from vivero.core.bpmn.elements import contents
 from vivero.core.bpmn.reading import extensions
 from vivero.core.bpmn.reading.draft import Place
-from vivero.core.bpmn.reading.xml import LIMITS
 
 DOCUMENT = (Path(__file__).parents[3] / "docs" / "bpmn-support.md").read_text()
 
@@ -56,18 +55,6 @@ def test_extensions_that_are_accepted_or_rejected_are_documented_with_the_reason
     assert set(names(row[1])) == {f"zeebe:{name}" for name in (*extensions.ACCEPTED, *extensions.LISTS)}
     refused = {row[0]: row[1] for row in rows("Rejected") if row[0].startswith("`zeebe:")}
     assert refused == {f"`zeebe:{name}`": f"{what} not executable yet" for name, what in extensions.NOT_YET.items()}
-
-
-def test_limits_are_documented():
-    ((_, limits),) = (row for row in rows("Files") if row[0] == "limits")
-    numbers = {number.replace(",", "") for number in re.findall(r"[\d,]*\d", limits)}
-    assert {str(LIMITS.tags), str(LIMITS.depth), str(LIMITS.nodes), str(LIMITS.name_length)} <= numbers
-    assert {
-        str(LIMITS.bytes // 2**20),
-        str(LIMITS.expressions // 2**10),
-        str(LIMITS.join_places),
-        str(LIMITS.problems),
-    } <= numbers
 
 
 def test_no_element_is_in_two_tables():
