@@ -121,7 +121,8 @@ def item_of_setting(name: str) -> str:
     """Raises KeyError if the field has no docstring."""
     meaning = meanings(type(owner(name)))[name.rpartition(".")[2]]
     linked = f"[`{name}`]({LINKS[name]})" if name in LINKS else f"`{name}`"
-    return f"- {linked} ({shown(name, default(name)) or 'empty'}): {meaning}"
+    value = shown(name, default(name))
+    return f"- {linked}{f' ({value})' if value not in ('', 'none') else ''}: {meaning}"
 
 
 def settings_of(section: str) -> list[str]:

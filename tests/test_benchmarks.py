@@ -156,6 +156,7 @@ def test_the_record_has_each_count_of_this_python():
 def test_bytecodes_are_counted_by_package():
     """A call of the core counts there and nowhere else, the same number each time."""
     bytecodes = budget.Bytecodes()
+    parse(ONE_TASK, "one_task.bpmn")  # some names of a model are read once in a process
     counts = []
     for _ in range(2):
         with bytecodes.counted():

@@ -13,11 +13,15 @@ from vivero.core.bpmn.reading.draft import Place
 DOCUMENT = (Path(__file__).parents[3] / "docs" / "bpmn-support.md").read_text()
 
 
-def rows(heading):
-    """The cells of the rows of all tables below a heading of the second level."""
+def items(heading):
+    """The items of all lists below a heading of the second level, each as one line."""
     (section,) = re.findall(rf"^## {heading}$(.*?)(?=^## |\Z)", DOCUMENT, re.MULTILINE | re.DOTALL)
-    lines = [line for line in section.splitlines() if line.startswith("| ")]
-    return [[cell.strip() for cell in line.strip("|").split(" | ")] for line in lines]
+    return re.findall(r"^- .*", re.sub(r"\n +", " ", section), re.MULTILINE)
+
+
+def found(pattern, heading):
+    """The groups of a pattern in each item that it matches, in their order."""
+    return [match.groups() for item in items(heading) if (match := re.match(pattern, item))]
 
 
 def names(cell):
@@ -25,12 +29,12 @@ def names(cell):
 
 
 def test_every_executed_element_is_documented():
-    documented = [names(row[1])[0] for row in rows("Executed") if len(row) == 3 and names(row[1]) and not names(row[0])]
+    documented = [tag for (tag,) in found(r"- [^`]+, `(\w+)`: ", "Executed")]
     assert documented == ["process", *contents.ELEMENTS, "sequenceFlow"]
 
 
 def test_every_event_definition_is_documented_with_its_places():
-    table = {names(row[1])[0]: row[2] for row in rows("Executed") if len(row) == 4 and names(row[1])}
+    table = dict(found(r"- \w+, `(\w+)`, at (.+?): ", "Executed"))
     assert list(table) == list(events.EVENT_KINDS)
     words = {
         Place.PROCESS_START: r"start of a process",
@@ -45,16 +49,16 @@ def test_every_event_definition_is_documented_with_its_places():
 
 
 def test_every_executed_extension_is_documented():
-    documented = {row[0].strip("`").removeprefix("zeebe:") for row in rows("Executed") if row[0].startswith("`zeebe:")}
+    documented = {name for (name,) in found(r"- `zeebe:(\w+)` \(", "Executed")}
     assert documented == extensions.KNOWN
 
 
 def test_extensions_that_are_accepted_or_rejected_are_documented_with_the_reason():
-    """Elements are rows of `specification.table`."""
-    (row,) = (row for row in rows("Accepted without meaning") if row[0].startswith("extensions"))
-    assert set(names(row[1])) == {f"zeebe:{name}" for name in (*extensions.ACCEPTED, *extensions.LISTS)}
-    refused = {row[0]: row[1] for row in rows("Rejected") if row[0].startswith("`zeebe:")}
-    assert refused == {f"`zeebe:{name}`": f"{what} not executable yet" for name, what in extensions.NOT_YET.items()}
+    """Elements are items of `specification.table`."""
+    ((accepted,),) = found(r"- extensions: (.*)", "Accepted without meaning")
+    assert set(names(accepted)) == {f"zeebe:{name}" for name in (*extensions.ACCEPTED, *extensions.LISTS)}
+    refused = dict(found(r"- `zeebe:(\w+)`: (.*)", "Rejected"))
+    assert refused == {name: f"{what} not executable yet" for name, what in extensions.NOT_YET.items()}
 
 
 def test_no_element_is_in_two_tables():
