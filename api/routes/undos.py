@@ -17,7 +17,7 @@ from vivero.api.http.request import Request
 from vivero.api.http.response import Response, json_response, no_content
 from vivero.api.reading import read_of
 from vivero.api.services import Services
-from vivero.core.commands.conditional_change import conditional
+from vivero.core.commands.conditional_change import HAS_WORKER, conditional
 from vivero.core.records.migrations import MigrateInstance
 from vivero.core.undos.inverse import (
     HAS_HAPPENED,
@@ -156,7 +156,7 @@ async def _offer_of(request: Request, services: Services) -> Offer:
 async def _taken(connection: Connection, undo: Undo) -> str | None:
     """The reason why a job prevents the undo, if one does."""
     if (taken := await taken_job(connection, undo.untaken)) is not None:
-        return f"a worker has got job '{taken}'"
+        return HAS_WORKER.format(taken)
     if (had := await job_with_worker(connection, undo.never_taken)) is not None:
         return HAD_WORKER.format(had)
     return None

@@ -22,6 +22,7 @@ from vivero.core.state.instance_tree import InstanceTree
 from vivero.core.view import View
 
 BEING_CHANGED = "it is being changed"
+HAS_WORKER = "a worker has got job '{}'"
 
 
 def conditional(command: Command, key: int, versions: tuple[int, ...], untaken: tuple[int, ...] = ()) -> ChangeIfMatch:
@@ -82,7 +83,7 @@ def _check_untaken(command: ChangeIfMatch, view: View) -> None:
     """A lease changes no version, because activation changes it beside the log."""
     for job in command.untaken:
         if view.lease(job) is not None:
-            text = f"Expected to change process instance with key '{command.key}', but a worker has got job '{job}'"
+            text = f"Expected to change process instance with key '{command.key}', but {HAS_WORKER.format(job)}"
             raise Reject(RejectionCode.INVALID_STATE, text)
 
 

@@ -137,9 +137,11 @@ class _Catching:
             if now.get(target) != type_:
                 self._refuse_detached(id, target)
             elif signature(one) != signature(other):
-                text = f"different event type '{event_type(other)}'. Elements must be mapped to the same event type."
-                kind = event_type(one)
-                self.refuse(id, f"the event with id '{id}' and event type '{kind}' is mapped to '{target}' and {text}")
+                text = (
+                    f"the event with id '{id}' and event type '{event_type(one)}' is mapped to '{target}' and "
+                    f"different event type '{event_type(other)}'. Elements must be mapped to the same event type."
+                )
+                self.refuse(id, text)
             elif target in kept.values():
                 self.refuse(id, f"more than one catch event is mapped to the target catch event with id '{target}'.")
             else:

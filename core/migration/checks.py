@@ -46,8 +46,11 @@ def wrong_mappings(
     for before, after in given:
         for id, process, name in ((before, source, "source"), (after, target, "target")):
             if id not in process.nodes and id not in process.flows:
-                text = f"mapping instructions contain a non-existing {name} element id '{id}'. "
-                wrong.append(Violation(f"{start}{text}Elements must exist in the {name} process definition.", id))
+                text = (
+                    f"{start}mapping instructions contain a non-existing {name} element id '{id}'. "
+                    f"Elements must exist in the {name} process definition."
+                )
+                wrong.append(Violation(text, id))
     for before, after in given:
         if (before in source.flows) != (after in target.flows) and not wrong:
             wrong.append(Violation(f"{start}'{before}' and '{after}' are not both sequence flows.", before))
@@ -267,7 +270,7 @@ def _of_join(node: Node, goal: Node | None, scope: Element, plan: Plan) -> Itera
         return
     yield from _other_type(node, goal)
     if goal.scope != plan.ids.get(scope.element):
-        yield f"the flow scope of active element with id '{node.id}' is changed."
+        yield f"the flow scope of active element with id '{node.id}' is changed, and tokens wait at it."
     if len(goal.incoming) < len(node.incoming):
         yield (
             f"target gateway with id '{goal.id}' has less incoming sequence flows than the source gateway with id "

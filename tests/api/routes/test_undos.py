@@ -25,6 +25,7 @@ from vivero.core.records.migrations import CalledMigration, InstanceMigrated, Mi
 from vivero.core.records.modifications import ElementRestored, InstanceModified, ModifyInstance, TerminateInstruction
 from vivero.core.records.suspensions import InstanceResumed, InstanceSuspended, ResumeInstance, SuspendInstance
 from vivero.storage.access.identities import Grant
+from vivero.storage.reads import latest_changes
 
 PATH = f"/v2/process-instances/{KEY}/undo"
 MIGRATED = InstanceMigrated(KEY, 9, "order", 2, None, None, {"a": "b", "order": "order"}, former=(8, "order"))
@@ -182,6 +183,15 @@ async def test_an_instance_that_ends_meanwhile_is_not_found(happened, reader, en
     assert (await reader("POST", PATH)).status == 404
 
 
+async def test_a_change_with_more_rows_than_can_be_compared_has_no_undo(happened, reader, monkeypatch):
+    monkeypatch.setattr(latest_changes, "LATEST_ROWS", 1)
+    happened(1, InstanceSuspended(KEY))
+    happened(1, InstanceSuspended(KEY + 1), seq=1)
+    answer = await reader("GET", PATH)
+    assert (answer.json["offered"], answer.json["operation"]) == (False, "SUSPEND")
+    assert answer.json["reason"] == "it has more rows than can be compared"
+
+
 async def test_quanta_of_the_same_command_count(happened, reader):
     happened(1, InstanceSuspended(KEY))
     happened(1, ElementCompleted(KEY + 1), seq=1)
@@ -193,7 +203,9 @@ async def test_quanta_of_the_same_command_count(happened, reader):
 async def test_requests_that_are_wrong(happened, rows, reader, engine):
     happened(1, InstanceSuspended(KEY))
     assert (await reader("POST", PATH, {"operationReference": -1})).status == 400
-    assert (await reader("POST", PATH, headers=[(b"if-match", b'"7"')])).status == 412
+    answer = await reader("POST", PATH, headers=[(b"if-match", b'"7"')])
+    assert answer.status == 412
+    assert answer.problem["detail"].endswith(f"instance with key '{KEY}' at another version, but its version is 1")
     for method in ("GET", "POST"):
         assert (await reader(method, PATH.replace(str(KEY), str(KEY + 77)))).status == 404
     assert engine.appended == []

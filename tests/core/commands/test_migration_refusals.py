@@ -130,7 +130,8 @@ REFUSED = {
         line(task("a")).replace(b"</process>", boundary("late", "a", TIMER).encode() + b"</process>"),
         messages.model(start(), task("a"), messages.boundary("a", "told"), end(), "start > a > end"),
         ("a", "late:told"),
-        "the event with id 'late' and event type 'TIMER' is mapped to 'told' and different event type 'MESSAGE'",
+        "the event with id 'late' and event type 'TIMER' is mapped to 'told' and different event type 'MESSAGE'. "
+        "Elements must be mapped to the same event type.",
     ),
     "another catch event": (
         line(catch("a", TIMER)),
@@ -189,6 +190,11 @@ JOINS = {
         both(task("b"), par("g"), "f > b > g", flow("f", "g")).replace(b'id="f-g"', b'id="a-g"'),
         ("b", "g", "a-g"),
         None,
+    ),
+    "another flow scope": (
+        both(task("b"), sub("s", start("i"), par("h"), "i > h"), "f > s", "f > b > g", par("g")),
+        ("b", "g:h"),
+        "the flow scope of active element with id 'g' is changed, and tokens wait at it.",
     ),
     "another type": (
         both(task("a"), task("b"), inc("g"), "f > a > g", "f > b > g"),
@@ -306,8 +312,53 @@ def test_a_completed_activity_that_loses_its_handler():
     source = in_line(done("a"), task("b"))
     engine = Migrating(source, in_line(task("a"), task("b")))
     engine.complete("a")
-    assert "completed element with id 'a' can be compensated, and no mapping instruction" in engine.refused("b")[1]
+    _, reason = engine.refused("b")
+    assert "completed element with id 'a' can be compensated, and no mapping instruction is defined for it." in reason
     assert "nothing compensates the target element with id 'a'" in engine.refused("a", "b")[1]
+
+
+@pytest.mark.parametrize("other", [script("x", "=1", "r"), sub("h", start("i"), task("x"), "i > x")])
+def test_a_completed_activity_that_becomes_something_else(other):
+    """Another type, and another flow scope."""
+    engine = Migrating(in_line(done("a"), task("b")), in_line(other, task("b")))
+    engine.complete("a")
+    _, reason = engine.refused("a:x", "b")
+    assert reason.endswith("the target element with id 'x' has another type or flow scope.")
+
+
+def test_two_completed_activities_that_become_one():
+    source = in_line(done("a"), done("c"), task("b"))
+    engine = Migrating(source, source)
+    engine.complete("a")
+    engine.complete("c")
+    _, reason = engine.refused("a:c", "c", "b")
+    assert reason.endswith("another one that can be, too, is mapped to the same target element with id 'c'.")
+
+
+def test_two_taken_flows_that_become_one():
+    engine = Migrating(both(*BRANCHES, *THIRD), both(*BRANCHES, *THIRD))
+    engine.complete("a")
+    engine.complete("c")
+    _, reason = engine.refused("b", "g", "a-g:c-g", "c-g")
+    assert "shares its target with another. Add a mapping instruction for the sequence flow." in reason
+
+
+def test_a_start_event_with_a_listener_that_is_not_in_the_target():
+    """The instance has yet to begin at it."""
+
+    def started_by(id):
+        parts = start(), messages.starts(id), task("a"), end(), "start > a > end", f"{id} > a"
+        return listening(messages.model(*parts), p=["start x"])
+
+    engine = Migrating(started_by("go"), started_by("other"))
+    engine.run(DeleteResource(engine.target))
+    engine.deploy(started_by("go"))
+    engine.accepted(PublishMessage("hello", "", 0, None, {}))
+    key = max(engine.state.trees)
+    (other,) = engine.deploy(started_by("other"))
+    _, reason = engine.refused(key=key, to=other)
+    assert reason.endswith("it begins at the start event with id 'go', which has no mapping instruction.")
+    engine.go("go:other", key=key, to=other)
 
 
 def test_all_problems_are_told():

@@ -6,11 +6,12 @@ from msgspec import structs
 from tests.core.compensation_models import T, done, in_line
 from tests.core.event_models import boundary, call, loop, model
 from tests.core.listener_models import listening
+from tests.core.message_models import model as with_message
 from tests.core.models import start, sub, task
 from tests.core.modification_models import NESTED, activate, command, modify, move, refused, terminate
 from vivero.core.records.codec import decode_command, encode_command
 from vivero.core.records.effects import RejectionCode
-from vivero.core.records.modifications import ModifyInstance, MoveInstruction, TerminateInstruction
+from vivero.core.records.modifications import ElementRestored, ModifyInstance, MoveInstruction, TerminateInstruction
 
 BEGIN = "Expected to modify instance of process 'p' but it contains one or more "
 TIMER = "<timerEventDefinition><timeDuration>{}</timeDuration></timerEventDefinition>"
@@ -84,7 +85,8 @@ ROWS = {
     ),
     "no flow scope": (
         activate("t", scope="s", x=1),
-        "variable instructions with a scope element that doesn't belong to the activating element's flow scope",
+        "variable instructions with a scope element that doesn't belong to the activating element's flow scope: 's'. "
+        "These variables should be set before or after the modification.",
     ),
     "an unknown ancestor": (
         activate("in", ancestor=7),
@@ -95,9 +97,15 @@ ROWS = {
         "activate instructions that would result in the activation of multi-instance element 'm', which is currently "
         "unsupported. Please specify an ancestor element instance key of an inner instance",
     ),
-    "two ways to name what ends": (TerminateInstruction(1, "t"), "terminate instructions that do not have exactly one"),
+    "two ways to name what ends": (
+        TerminateInstruction(1, "t"),
+        "terminate instructions that do not have exactly one of an element instance key and an element id",
+    ),
     "no way to name what ends": (TerminateInstruction(), "terminate instructions that do not have exactly one"),
-    "no source": (MoveInstruction("t"), "move instructions that do not have exactly one"),
+    "no source": (
+        MoveInstruction("t"),
+        "move instructions that do not have exactly one of a source element instance key and a source element id",
+    ),
 }
 
 
@@ -240,6 +248,23 @@ def test_a_subscription_that_cannot_be_made(engine):
     (reason,) = refused(engine, key, "t", "a")
     assert reason.startswith("Expected to modify instance of process 'p' but ")
     assert "'wait'" in reason
+
+
+def test_an_element_that_starts_the_process(engine):
+    receiving = '<receiveTask id="r" messageRef="m" instantiate="true"/>'
+    engine.deploy(with_message(start(), task("t"), receiving, task("u"), "start > t", "r > u"))
+    (reason,) = refused(engine, engine.start(), "r")
+    assert reason.startswith(BEGIN + "activate instructions for elements that are unsupported: 'r'. ")
+    assert "activation of elements that start the process by an event (instantiate) is not supported" in reason
+
+
+def test_a_scope_in_which_an_undo_restores_has_ended(engine, key):
+    """The version is compared first: only a client of the log could send it."""
+    restored = ElementRestored(7, 7, 8, "in", "SERVICE_TASK", "ACTIVATED", None)
+    handled = engine.run(ModifyInstance(key, is_undo=True, restore=(restored,)))
+    assert handled.rejection.code is RejectionCode.INVALID_STATE
+    assert handled.rejection.reason == "Expected to restore element instance with key '7', but its scope has ended"
+    assert handled.events == []
 
 
 def test_a_compensation_handler_whose_thrower_waits(engine):

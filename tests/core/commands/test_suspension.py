@@ -132,6 +132,21 @@ def test_a_called_instance_that_is_being_terminated_is_neither_suspended_nor_res
         assert rejection.reason.endswith("but it is already being terminated")
 
 
+def test_called_instances_of_a_loop_in_pages_are_suspended_one_by_one(engine):
+    """Only a database has pages: the tree counts the rows that are loaded in parts."""
+    engine.deploy(WORK)
+    key = engine.start()
+    engine.state.trees[key].in_parts = 1
+    for verb, command in (("suspend", SuspendInstance(key, True)), ("resume", ResumeInstance(key, True))):
+        rejection = engine.run(command).rejection
+        assert rejection.code is REFUSED
+        assert rejection.reason == (
+            f"Expected to {verb} a process instance with key '{key}', but a loop in it is so long that its called "
+            "process instances can only be handled one by one"
+        )
+        engine.run(SuspendInstance(key))
+
+
 def test_cancelling(cut):
     cut.deploy(model(start(), sub("s", start("i"), task("work"), end("e"), "i > work > e"), end(), "start > s > end"))
     key = cut.start()

@@ -165,7 +165,9 @@ def test_more_elements_than_an_event_can_have_are_not_restored(engine, monkeypat
 def test_more_characters_than_an_event_can_have_are_not_restored(engine, monkeypatch):
     monkeypatch.setattr(former, "MOST_RESTORED_CHARACTERS", 10)
     engine.accepted(SetVariables(engine.job("a").element.key, raw({"v": "x" * 10}), local=True))
-    assert "more than 10 characters" in not_exact(engine, command(engine.key, "-a"))
+    assert "elements with more than 10 characters of variables, items and names" in not_exact(
+        engine, command(engine.key, "-a")
+    )
 
 
 def test_the_names_of_user_tasks_count_as_characters(monkeypatch):
