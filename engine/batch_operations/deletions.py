@@ -36,6 +36,22 @@ DELETIONS: Mapping[str, Callable[[Connection, Sequence[int], CallerBounds], Awai
 """Type of the batch → the deletion of what its items name, for a creator with these bounds."""
 
 
+async def _foreseen_trees(connection: Connection, keys: Sequence[int]) -> list[ItemEnd]:
+    verdicts = await history.foresee(connection, keys)
+    return [end_of_tree(key, verdicts[key]) for key in keys]
+
+
+async def _foreseen_evaluations(connection: Connection, keys: Sequence[int]) -> list[ItemEnd]:
+    return [end_of_evaluation(key, deleted=True) for key in keys]  # the scan selects those that the creator may delete
+
+
+FORESEEN: Mapping[str, Callable[[Connection, Sequence[int]], Awaitable[list[ItemEnd]]]] = {
+    DELETE_PROCESS_INSTANCE: _foreseen_trees,
+    DELETE_DECISION_INSTANCE: _foreseen_evaluations,
+}
+"""Type of the batch → the ends of items that a scan has selected, if they were deleted now. Nothing is deleted."""
+
+
 class _Overtaken(Exception):
     """Another term has begun: what was deleted in the transaction is rolled back."""
 

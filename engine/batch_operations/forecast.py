@@ -1,4 +1,6 @@
-"""The forecast of a batch operation: its commands are tried on copies of the instance trees, and nothing is sent.
+"""The forecast of a batch operation: what would become of its items. Nothing is sent, changed or deleted.
+
+Commands are tried on copies of the instance trees; deletions are judged where the trees are.
 
 Portions of what the filter selects are read and tried, one after the other, until all are tried or a bound is reached.
 """
@@ -19,7 +21,7 @@ from vivero.engine.dry_runs.judging import Attempt
 from vivero.storage.access.tenants import Tenants
 from vivero.storage.postgres.driver import Connection
 from vivero.storage.search import candidates
-from vivero.storage.work.batch_operations import Candidate, Operation
+from vivero.storage.work.batch_operations import Candidate, ItemEnd, Operation
 
 MOST_INSTANCES = 1_000
 """Process instances, incidents or jobs that one forecast tries."""
@@ -35,8 +37,10 @@ _KEYS = re.compile(r"'\d+'")
 
 Read = Callable[[Callable[[Connection, Tenants], Awaitable[list[Candidate]]]], Awaitable[list[Candidate]]]
 """Runs a query on a connection that shows the rows of the caller's tenants."""
-Judge = Callable[[Sequence[Attempt]], Awaitable[list[Verdict]]]
-"""The verdicts on some attempts, in their order."""
+Judge = Callable[[Sequence[Candidate]], Awaitable[list[ItemEnd]]]
+"""The ends of some items, in their order, if it were their turn now."""
+NOT_TRIED = "NOT_TRIED"
+"""The state of an item whose end nobody knows."""
 
 
 class Bound(StrEnum):
@@ -72,9 +76,7 @@ class Forecast(NamedTuple):
     stopped_at: StoppedAt | None
 
 
-async def forecast(
-    operation: Operation, filter: Mapping[str, Any], plan: Plan | None, read: Read, judge: Judge
-) -> Forecast:
+async def forecast(operation: Operation, filter: Mapping[str, Any], read: Read, judge: Judge) -> Forecast:
     """The forecast of a batch operation that has not been created.
 
     Raises:
@@ -86,7 +88,7 @@ async def forecast(
         found = await read(_portion(operation, filter))
         if not found:
             break
-        tally.add(found, await judge([_attempt(operation, one, plan) for one in found]))
+        tally.add(await judge(found))
         operation = msgspec.structs.replace(operation, scan_cursor=found[-1].key, scan_at=found[-1].at)
         if len(found) < PORTION:
             break
@@ -109,10 +111,28 @@ def _portion(
     return query
 
 
-def _attempt(operation: Operation, candidate: Candidate, plan: Plan | None) -> Attempt:
+def trying(type: str, plan: Plan | None, verdicts: Callable[[Sequence[Attempt]], Awaitable[list[Verdict]]]) -> Judge:
+    """Judges the items of a batch by the verdicts on their commands."""
+
+    async def judge(found: Sequence[Candidate]) -> list[ItemEnd]:
+        tried = await verdicts([_attempt(type, one, plan) for one in found])
+        return [_end(one.key, verdict) for one, verdict in zip(found, tried, strict=True)]
+
+    return judge
+
+
+def _attempt(type: str, candidate: Candidate, plan: Plan | None) -> Attempt:
     instance = candidate.process_instance_key
-    assert instance is not None, "only evaluations of decisions have none, and they have no forecast"
-    return Attempt(command_of(operation.type, candidate.key, plan), instance, candidate.tenant)
+    assert instance is not None, "only evaluations of decisions have none, and they need no command"
+    return Attempt(command_of(type, candidate.key, plan), instance, candidate.tenant)
+
+
+def _end(key: int, verdict: Verdict) -> ItemEnd:
+    if verdict.untried is not None:
+        return ItemEnd(key, NOT_TRIED, verdict.untried)
+    if verdict.rejection is None:
+        return ItemEnd(key, "COMPLETED")
+    return ItemEnd(key, end_state(verdict.rejection), error_of(verdict.rejection))
 
 
 class _Tally:
@@ -120,17 +140,15 @@ class _Tally:
 
     def __init__(self) -> None:
         self.total = self._succeed = 0
-        self._reasons: dict[str, dict[str, Reason]] = {"SKIPPED": {}, "FAILED": {}, "": {}}
+        self._reasons: dict[str, dict[str, Reason]] = {"SKIPPED": {}, "FAILED": {}, NOT_TRIED: {}}
 
-    def add(self, found: Sequence[Candidate], verdicts: Sequence[Verdict]) -> None:
-        self.total += len(found)
-        for candidate, verdict in zip(found, verdicts, strict=True):
-            if verdict.untried is not None:
-                self._note("", verdict.untried, candidate.key)
-            elif verdict.rejection is None:
+    def add(self, ends: Sequence[ItemEnd]) -> None:
+        self.total += len(ends)
+        for end in ends:
+            if end.error is None:
                 self._succeed += 1
             else:
-                self._note(end_state(verdict.rejection), error_of(verdict.rejection), candidate.key)
+                self._note(end.state, end.error, end.key)
 
     def _note(self, kind: str, text: str, key: int) -> None:
         masked = _KEYS.sub("'…'", text)

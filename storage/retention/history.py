@@ -94,6 +94,12 @@ async def delete_trees(connection: Connection, roots: Sequence[int], why: str) -
     return dict((await connection.execute(_sql["delete_trees"], (list(roots), why), deadline=deadline)).rows)
 
 
+async def foresee(connection: Connection, roots: Sequence[int]) -> dict[int, str]:
+    """The outcome of a deletion of the trees of these ended roots now. Nothing is deleted."""
+    found = dict((await connection.execute(_sql["keepers"], (list(roots),))).rows)
+    return {root: found[root] or DELETED if root in found else UNKNOWN for root in roots}
+
+
 async def delete_old_trees(connection: Connection, partition: int, epoch: int, roots: Sequence[int]) -> dict[int, str]:
     """The same for retention, in a term; empty in another term."""
     values, deadline = (list(roots), partition, epoch), trio.current_time() + PATIENCE_S

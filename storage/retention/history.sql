@@ -2,6 +2,10 @@
 -- One call of a function: a client that is lost leaves either all rows of a tree or none.
 SELECT root, verdict FROM delete_trees($1, $2);
 
+-- name: keepers
+-- The same judgement, and nothing is locked or deleted. A root that is gone is not there.
+SELECT root, keeper FROM keepers_of_trees($1);
+
 -- name: delete_old_trees
 -- The same for retention, in the term $3 only. A call that comes late finds another term, or nothing to delete.
 SELECT d.root, d.verdict FROM partitions CROSS JOIN LATERAL (SELECT * FROM delete_trees($1, 'RETENTION')) d

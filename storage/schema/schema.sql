@@ -1843,7 +1843,6 @@ CREATE OR REPLACE FUNCTION delete_trees(roots bigint[], why text)
 AS $function$
 DECLARE
     ended     bigint[];
-    of_root   bigint[];
     instances bigint[];
     held      bigint[];
     held_by   text[];
@@ -1854,41 +1853,12 @@ BEGIN
         WHERE p.process_instance_key = ANY (roots) AND p.parent_process_instance_key IS NULL AND p.ended_at IS NOT NULL
         ORDER BY p.process_instance_key FOR UPDATE);
 
-    WITH RECURSIVE tree AS (
-        SELECT p.process_instance_key AS key, p.root_key, p.ended_at FROM process_instances p
-        WHERE p.process_instance_key = ANY (ended)
-        UNION ALL
-        SELECT p.process_instance_key, p.root_key, p.ended_at
-        FROM tree JOIN process_instances p ON p.parent_process_instance_key = tree.key
-    )
-    SELECT array_agg(tree.root_key), array_agg(tree.key), array_agg(tree.root_key) FILTER (WHERE tree.ended_at IS NULL)
-    INTO of_root, instances, held FROM tree;
-    held := coalesce(held, '{}');
-    held_by := array_fill('RUNNING'::text, ARRAY[cardinality(held)]);
-
-    SELECT held || coalesce(array_agg(x.root_key), '{}'), held_by || coalesce(array_agg(x.name), '{}') INTO held, held_by
-    FROM (
-        SELECT t.root_key, 'a start lock' AS name
-        FROM unnest(of_root, instances) AS t(root_key, key) JOIN start_locks l ON l.process_instance_key = t.key
-        UNION ALL
-        SELECT s.root_key, 'an open message subscription'
-        FROM subscriptions s JOIN channel_subscriptions c USING (subscription_key)
-        WHERE s.process_instance_key = ANY (instances)
-        UNION ALL
-        SELECT t.key, 'an undelivered event'
-        FROM unnest(ended) AS t(key)
-        WHERE EXISTS (SELECT FROM outbox_deliveries o WHERE o.partition_id = (t.key >> 51)::int AND o.root_key = t.key)
-        UNION ALL
-        SELECT i.root_key, 'a batch operation'
-        FROM batch_operation_items i
-        WHERE i.process_instance_key = ANY (instances) AND i.state = 'ACTIVE'
-            AND i.type NOT IN ('DELETE_PROCESS_INSTANCE', 'DELETE_DECISION_INSTANCE')
-    ) x;
-
-    IF cardinality(held) > 0 THEN
-        ended := ARRAY(SELECT t.key FROM unnest(ended) AS t(key) WHERE t.key <> ALL (held));
-        instances := ARRAY(SELECT t.key FROM unnest(of_root, instances) AS t(root_key, key) WHERE t.root_key <> ALL (held));
-    END IF;
+    WITH found AS MATERIALIZED (SELECT k.root, k.keeper, k.instances FROM keepers_of_trees(ended) k)
+    SELECT ARRAY(SELECT f.root FROM found f WHERE f.keeper IS NULL),
+        ARRAY(SELECT i.key FROM found f CROSS JOIN unnest(f.instances) AS i(key) WHERE f.keeper IS NULL),
+        ARRAY(SELECT f.root FROM found f WHERE f.keeper IS NOT NULL ORDER BY f.root),
+        ARRAY(SELECT f.keeper FROM found f WHERE f.keeper IS NOT NULL ORDER BY f.root)
+    INTO ended, instances, held, held_by;
 
     IF cardinality(ended) > 0 THEN
         bodies := ARRAY(
@@ -2197,6 +2167,58 @@ BEGIN
     SELECT 'processInstances', usage_period(g.started_at), g.tenant_id, count(*) FROM gone g GROUP BY 2, 3 ORDER BY 2, 3
     ON CONFLICT (metric, period, tenant_id) DO UPDATE SET number = u.number + EXCLUDED.number;
     RETURN NULL;
+END $function$;
+
+-- function keepers_of_trees(ended bigint[])
+CREATE OR REPLACE FUNCTION keepers_of_trees(ended bigint[])
+ RETURNS TABLE(root bigint, keeper text, instances bigint[])
+ LANGUAGE plpgsql
+ STABLE
+ SET enable_seqscan TO 'off'
+ SET enable_hashjoin TO 'off'
+ SET enable_mergejoin TO 'off'
+ SET plan_cache_mode TO 'force_generic_plan'
+AS $function$
+DECLARE
+    of_root bigint[];
+    of_tree bigint[];
+    held    bigint[];
+    held_by text[];
+BEGIN
+    WITH RECURSIVE tree AS (
+        SELECT p.process_instance_key AS key, p.root_key, p.ended_at FROM process_instances p
+        WHERE p.process_instance_key = ANY (ended)
+        UNION ALL
+        SELECT p.process_instance_key, p.root_key, p.ended_at
+        FROM tree JOIN process_instances p ON p.parent_process_instance_key = tree.key
+    )
+    SELECT array_agg(tree.root_key), array_agg(tree.key), array_agg(tree.root_key) FILTER (WHERE tree.ended_at IS NULL)
+    INTO of_root, of_tree, held FROM tree;
+    held := coalesce(held, '{}');
+    held_by := array_fill('RUNNING'::text, ARRAY[cardinality(held)]);
+
+    SELECT held || coalesce(array_agg(x.root_key), '{}'), held_by || coalesce(array_agg(x.name), '{}') INTO held, held_by
+    FROM (
+        SELECT t.root_key, 'a start lock' AS name
+        FROM unnest(of_root, of_tree) AS t(root_key, key) JOIN start_locks l ON l.process_instance_key = t.key
+        UNION ALL
+        SELECT s.root_key, 'an open message subscription'
+        FROM subscriptions s JOIN channel_subscriptions c USING (subscription_key)
+        WHERE s.process_instance_key = ANY (of_tree)
+        UNION ALL
+        SELECT t.key, 'an undelivered event'
+        FROM unnest(ended) AS t(key)
+        WHERE EXISTS (SELECT FROM outbox_deliveries o WHERE o.partition_id = (t.key >> 51)::int AND o.root_key = t.key)
+        UNION ALL
+        SELECT i.root_key, 'a batch operation'
+        FROM batch_operation_items i
+        WHERE i.process_instance_key = ANY (of_tree) AND i.state = 'ACTIVE'
+            AND i.type NOT IN ('DELETE_PROCESS_INSTANCE', 'DELETE_DECISION_INSTANCE')
+    ) x;
+
+    RETURN QUERY
+        SELECT t.root_key, held_by[array_position(held, t.root_key)], array_agg(t.key)
+        FROM unnest(of_root, of_tree) AS t(root_key, key) GROUP BY t.root_key;
 END $function$;
 
 -- function last_log_position(p integer)

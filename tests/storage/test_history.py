@@ -94,6 +94,10 @@ def sync(migrated):
         yield connection
 
 
+ENDED_ROOTS = """SELECT process_instance_key FROM process_instances
+    WHERE process_instance_key = ANY ($1::bigint[]) AND ended_at IS NOT NULL AND parent_process_instance_key IS NULL"""
+
+
 async def test_whatever_runs_or_waits_stays_and_the_rest_goes_whole(migrated, sync, seed):
     """Random trees in all states: called instances, messages, timers, loops. Replay gives what is left."""
     rng, gone = random.Random(seed), set()
@@ -108,9 +112,12 @@ async def test_whatever_runs_or_waits_stays_and_the_rest_goes_whole(migrated, sy
             free, before = may_go(reader), rows_by_tree(reader)
             known = [key for (key,) in reader.execute("SELECT process_instance_key FROM process_instances")]
         asked = [*rng.sample(known, rng.randint(0, len(known))), 7]
+        ended = [root for (root,) in await engine.rows(ENDED_ROOTS, asked)]
+        foreseen = await history.foresee(engine.connection, [*ended, 7])
         verdicts = await history.delete_trees(engine.connection, asked, history.REQUEST)
         deleted = {key for key, verdict in verdicts.items() if verdict == history.DELETED}
         assert deleted == free & set(asked)
+        assert foreseen == {root: verdicts[root] for root in ended} | {7: history.UNKNOWN}
         assert verdicts[7] == history.UNKNOWN
         after = rows_by_tree(sync)
         assert not deleted & after.keys()
@@ -177,6 +184,7 @@ REFERENCES = {
 @pytest.mark.parametrize("what", REFERENCES)
 async def test_what_refers_to_a_tree_keeps_all_of_it(tree, connection, what):
     tree.execute(REFERENCES[what])
+    assert await history.foresee(connection, [ROOT, OTHER]) == {ROOT: what, OTHER: "UNKNOWN"}
     verdicts = await history.delete_trees(connection, [ROOT, CALLED, OTHER], history.REQUEST)
     assert verdicts == {ROOT: what, CALLED: "CALLED", OTHER: "UNKNOWN"}
     assert tree.execute("SELECT count(*) FROM variables").fetchone() == (2,)
@@ -188,6 +196,8 @@ async def test_the_own_batch_operation_and_ended_ones_keep_nothing(tree, connect
     tree.execute(put.replace("RESOLVE_INCIDENT", "DELETE_PROCESS_INSTANCE"))
     tree.execute(put.replace("VALUES (1, 2", "VALUES (2, 2"))
     tree.execute("UPDATE batch_operation_items SET state = 'COMPLETED' WHERE batch_operation_key = 2")
+    assert await history.foresee(connection, [ROOT]) == {ROOT: "DELETED"}
+    assert tree.execute("SELECT count(*) FROM variables").fetchone() == (2,)
     assert await history.delete_trees(connection, [ROOT], history.REQUEST) == {ROOT: "DELETED"}
     assert tree.execute("SELECT count(*) FROM variables").fetchone() == (0,)
     assert await history.delete_trees(connection, [ROOT], history.REQUEST) == {ROOT: "UNKNOWN"}

@@ -1009,7 +1009,8 @@ WITHOUT_EFFECT = {"contents.begin", "link_keys.add"}
 WITH_CHANGES = {"audit_log.add", "task_listeners.changed", "cluster_variables.changed", *OF_DOCUMENTS}
 """They stand in the batch or in the transaction of a change. (A record of a failure is written once.)"""
 WRITES = re.compile(
-    r"\b(INSERT INTO|UPDATE \w+|DELETE FROM)\b|pg_notify|pg_terminate|\b(SELECT|FROM) (?!unnest|json|pg_|set_)\w+\(\$1"
+    r"\b(INSERT INTO|UPDATE \w+|DELETE FROM)\b|pg_notify|pg_terminate"
+    r"|\b(SELECT|FROM) (?!unnest|json|pg_|set_|keepers_of)\w+\(\$1"
 )
 
 

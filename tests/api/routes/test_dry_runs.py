@@ -7,6 +7,7 @@ from tests.api.conftest import KEY, NOW, Client
 from tests.api.one_caller import OneCaller
 from tests.core.models import end, process, start, task
 from tests.engine.dry_runs.here import Here
+from tests.two_tenants import decision_instance
 from vivero.api import app as api_app
 from vivero.api.callers.caller import Caller
 from vivero.api.callers.permissions import rights
@@ -216,9 +217,23 @@ async def test_a_forecast_that_cannot_be_made(asked):
     client = asked()
     for body, status in (({}, 400), ({"filter": {"nothing": 1}}, 400), ({"filter": {"state": "GONE"}}, 400)):
         assert (await client("POST", "/v2/process-instances/suspension?dryRun=true", body)).status == status
-    for path in ("process-instances/deletion", "decision-instances/deletion"):
-        answer = await client("POST", f"/v2/{path}?dryRun=true", {"filter": {"tenantId": "<default>"}})
-        assert answer.problem["detail"].startswith("There is no dry run of batch operations of the type "), path
+
+
+async def test_the_forecast_of_deletions(asked, rows):
+    """A start lock keeps a tree. No reader of a tenant sees it."""
+    for number in (1, 2):
+        rows.instance(KEY + 100 * number, state="COMPLETED", ended_at="2026-01-02T03:04:05Z")
+    rows.execute(f"INSERT INTO start_locks VALUES ({KEY + 200}, default, '<default>', 'k', 'p')")
+    body = {"filter": {"tenantId": "<default>"}}
+    answer = await asked()("POST", "/v2/process-instances/deletion?dryRun=true", body)
+    (reason,) = answer.json["wouldFail"]
+    assert (answer.json["total"], answer.json["wouldSucceed"], reason["exampleKeys"]) == (2, 1, [str(KEY + 200)])
+    assert reason["reason"].endswith("a start lock still refers to it. Try again later.")
+    decision_instance(rows, KEY + 300)
+    answer = await asked()("POST", "/v2/decision-instances/deletion?dryRun=true", body)
+    assert (answer.json["total"], answer.json["wouldSucceed"]) == (1, 1)
+    for table in ("batch_operations", "deleted_trees", "audit_log"):
+        assert rows.execute(f"SELECT count(*) FROM {table}").fetchone() == (0,)
 
 
 async def test_the_forecast_of_an_update_of_jobs(asked, rows):

@@ -3,12 +3,15 @@
 import gzip
 import json
 import random
+from datetime import UTC, datetime
 
 import pytest
 
-from tests.engine.batch_operations.batch_engine import BatchEngine, beat
+from tests.engine.batch_operations.batch_engine import ANN, BatchEngine, beat
 from tests.engine.batch_operations.test_kills import Fate, Killed, Mortal
 from vivero.core.records.instances import CancelInstance
+from vivero.engine.batch_operations.deletions import FORESEEN
+from vivero.engine.batch_operations.forecast import forecast
 from vivero.engine.batch_operations.settings import BatchOperationSettings
 from vivero.engine.retention.archive.archive import Archive
 from vivero.engine.retention.archive.directory import DirectoryStore
@@ -16,7 +19,7 @@ from vivero.storage.postgres.errors import Conflict
 from vivero.storage.postgres.pool import Pool
 from vivero.storage.retention import history
 from vivero.storage.retention.archives import ArchiveProblem
-from vivero.storage.work.batch_operations import DELETE_PROCESS_INSTANCE, CallerBounds
+from vivero.storage.work.batch_operations import DELETE_PROCESS_INSTANCE, CallerBounds, Operation
 
 DELETED = "SELECT root_key FROM deleted_trees ORDER BY 1"
 
@@ -75,6 +78,30 @@ async def test_what_is_gone_is_skipped_and_what_is_referred_to_fails(migrated):
         assert items[held][0] == "FAILED"
         assert "a start lock still refers to it" in items[held][1]
         assert items[free] == ("COMPLETED", None)
+
+
+async def test_a_forecast_deletes_nothing_and_says_what_the_batch_then_does(migrated):
+    async def read(query):
+        return await query(engine.connection, None)
+
+    async def judge(found):
+        return await FORESEEN[DELETE_PROCESS_INSTANCE](engine.connection, [one.key for one in found])
+
+    ever = datetime(9999, 1, 1, tzinfo=UTC)
+    operation = Operation(0, DELETE_PROCESS_INSTANCE, "CREATED", "process-instances", 0, ANN, CallerBounds(), ever)
+    async with BatchEngine(migrated).running() as engine:
+        held, *gone = await ended(engine, 3)
+        await engine.instances(1)
+        await engine.rows("INSERT INTO start_locks VALUES ($1, default, 't', 'k', 'p')", held)
+        found = await forecast(operation, {"processDefinitionId": "p"}, read, judge)
+        (reason,) = found.fail
+        assert (found.total, found.succeed, found.skip, found.not_tried) == (3, 2, [], [])
+        assert (reason.count, reason.example_keys) == (1, [str(held)])
+        assert await engine.rows(DELETED) == []
+        batch = await engine.begin(DELETE_PROCESS_INSTANCE)
+        await engine.work(engine.batches(BatchOperationSettings()))
+        assert (await engine.items(batch))[held][1].replace(str(held), "…") == reason.reason
+        assert [key for (key,) in await engine.rows(DELETED)] == gone
 
 
 async def test_who_has_lost_the_right_deletes_nothing(migrated):

@@ -13,7 +13,7 @@ from tests.engine.dry_runs.here import Here
 from vivero.core.records.instances import CancelInstance
 from vivero.core.records.suspensions import SuspendInstance
 from vivero.engine.batch_operations import forecast as forecasts
-from vivero.engine.batch_operations.forecast import Bound, StoppedAt, forecast
+from vivero.engine.batch_operations.forecast import Bound, StoppedAt, forecast, trying
 from vivero.engine.batch_operations.items import JobUpdatePlan, MigrationPlan, ModificationPlan
 from vivero.engine.batch_operations.settings import BatchOperationSettings
 from vivero.engine.dry_runs import judging
@@ -48,10 +48,10 @@ async def foresee(engine, type, plan=None, bounds=None, compute=None, resource="
     async def read(query):
         return await query(engine.connection, None)
 
-    judge = DryRuns().judging(read, compute or Here(), 5).verdicts
+    verdicts = DryRuns().judging(read, compute or Here(), 5).verdicts
     ever = datetime(9999, 1, 1, tzinfo=UTC)
     operation = Operation(0, type, "CREATED", resource, 0, ANN, bounds or CallerBounds(), ever)
-    return await forecast(operation, FILTER, plan, read, judge)
+    return await forecast(operation, FILTER, read, trying(type, plan, verdicts))
 
 
 async def done(engine, type, plan=None, resource="process-instances"):

@@ -143,6 +143,15 @@ def test_updates_of_jobs_that_are_refused(server, arguments, says):
     assert server.asked == []
 
 
+@pytest.mark.parametrize(
+    "command", [("delete",), ("delete-evaluations",), ("resolve",), ("job", "update", "--retries", "1")]
+)
+def test_a_dry_run_without_all_is_refused(server, command):
+    said = run(*command, "5", "--dry-run")
+    assert (said.exit_code, server.asked) == (2, [])
+    assert "--dry-run needs --all" in said.stderr
+
+
 @pytest.mark.parametrize(("command", "path"), [("suspend", "suspension"), ("resume", "resumption")])
 def test_instances_are_suspended_and_resumed_by_the_server(server, command, path):
     said = run(command, "--all", "--process", "order", "--detach")

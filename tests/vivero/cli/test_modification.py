@@ -87,26 +87,29 @@ def test_a_dry_run_prints_what_would_become_of_each(asked):
         "1 would be skipped: no source (3)",
         "7 would fail: no target (1, 2, …)",
         "1 could not be tried: too large (4)",
-        "It stopped after 1,009 instances: there may be more process instances.",
+        "It stopped after 1,009 instances: there may be more.",
     ]
     assert json.loads(invoke(None, *given, "--json").output) == FORECAST
     assert [path for path, _ in asked] == ["/v2/process-instances/modification?dryRun=true"] * 2
 
 
-def test_a_cancellation_has_no_dry_run_by_key(asked):
-    assert "--dry-run need" in CliRunner().invoke(main, ["cancel", "9", "--dry-run"]).output
+CHANGES = (
+    *("cancel", "delete", "delete-evaluations", "job update --retries 1", "migrate-instance --to 6"),
+    *("modify --move a:b", "resolve", "resume", "suspend"),
+)
+CHOSEN = {"migrate-instance": ("--from", "5"), "delete-evaluations": ("--failed",)}
+FILTERS = {"migrate-instance": {"processDefinitionKey": "5"}, "delete-evaluations": {"state": "FAILED"}}
 
 
-@pytest.mark.parametrize("command", ["cancel", "migrate-instance --to 6", "modify --move a:b", "suspend", "resume"])
+@pytest.mark.parametrize("command", CHANGES)
 def test_the_dry_run_of_a_command(asked, command):
-    all_of_it = ["--all", "--from", "5"] if "migrate" in command else ["--all", "--process", "order"]
+    name = command.split()[0]
+    all_of_it = ["--all", *CHOSEN.get(name, ("--process", "order"))]
     result = CliRunner().invoke(main, [*command.split(), *all_of_it, "--dry-run"], catch_exceptions=False)
     assert result.exit_code == 0, result.output
     ((path, body),) = asked
     assert path.endswith("?dryRun=true")
-    assert body["filter"] == (
-        {"processDefinitionKey": "5"} if "migrate" in command else {"processDefinitionId": "order"}
-    )
+    assert body["filter"] == FILTERS.get(name, {"processDefinitionId": "order"})
 
 
 @pytest.mark.parametrize(

@@ -99,11 +99,13 @@ COMMANDS = {
     "suspension": ("suspend", "9"),
     "resumption": ("resume", "9"),
 }
+UNASKED = {"cancellation": ("cancel", "9"), "business-id-assignment": ("assign-business-id", "9", "order-7")}
+"""Those that ask nobody before."""
 
 
-@pytest.mark.parametrize("operation", COMMANDS)
+@pytest.mark.parametrize("operation", COMMANDS | UNASKED)
 def test_a_dry_run_is_a_diff(server, operation):
-    result = invoke(*COMMANDS[operation], "--dry-run")
+    result = invoke(*(COMMANDS | UNASKED)[operation], "--dry-run")
     assert (result.exit_code, result.output) == (0, DIFF)
     ((method, path, _),) = server.asked
     assert (method, path) == ("POST", f"/v2/process-instances/9/{operation}?dryRun=true")

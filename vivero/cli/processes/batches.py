@@ -113,7 +113,7 @@ def forecast_lines(found: Document) -> Iterator[str]:
             yield f"{reason['count']:,} {verb}: {reason['reason']} ({', '.join(reason['exampleKeys'] + more)})"
     if found["stoppedAt"] is not None:
         bound, value = found["stoppedAt"]["bound"].lower(), found["stoppedAt"]["value"]
-        yield f"It stopped after {value:,g} {bound}: there may be more process instances."
+        yield f"It stopped after {value:,g} {bound}: there may be more."
 
 
 @dataclass(slots=True)

@@ -8,9 +8,10 @@ from typing import Any
 import click
 
 from vivero.cli.processes.batches import RUNNING, change_all, everything_options
+from vivero.cli.processes.previews import preview_each, same_body
 from vivero.cli.shared.each import ended, keys_argument, try_each
 from vivero.cli.shared.filters import Selected, of_processes, options_of, process_option
-from vivero.cli.shared.options import JSON_OBJECT, dry_run_option, json_option
+from vivero.cli.shared.options import JSON_OBJECT, dry_run_option, forecast_option, json_option
 from vivero.cli.shared.server_options import address_option
 from vivero.client.rest import Client
 
@@ -26,7 +27,7 @@ def check_target(keys: tuple[str, ...], everything: bool, only_for_all: Mapping[
 
 @click.command()
 @keys_argument(required=False)
-@dry_run_option("With --all: say what would become of each, and change nothing.")
+@dry_run_option()
 @everything_options
 @of_processes("With --all: only instances", version="of this version")
 @click.option("--tag", "tags", multiple=True, help="With --all: only instances with this tag; may be repeated.")
@@ -58,10 +59,11 @@ def cancel(
     Examples:
       vivero cancel 2251799813685251 2251799813685263
       vivero instances --tag trial --keys | vivero cancel -
+      vivero cancel 2251799813685251 --dry-run
       vivero cancel --all --process order --version 3
       vivero cancel --all --filter '{"hasIncident": true}' --detach
     """
-    others = {"--tag": tags, "--incident": with_incident, "--filter": filter, "--detach": detach, "--dry-run": dry_run}
+    others = {"--tag": tags, "--incident": with_incident, "--filter": filter, "--detach": detach}
     check_target(keys, everything, options_of(selected) | others)
     if everything:
         chosen = {
@@ -83,6 +85,9 @@ def cancel(
         )
         return
 
+    if dry_run:
+        preview_each(address, keys, "cancellation", same_body({}), as_json=as_json)
+        return
     try_each(address, keys, Client.cancel, "cancelled", as_json=as_json, explain=_how_it_ended)
 
 
@@ -101,6 +106,7 @@ async def _how_it_ended(client: Client, key: str) -> str | None:
     help="New retries of a job that has none.",
 )
 @click.option("--variables", type=JSON_OBJECT, help="Variables to set first, in the scope of the incident.")
+@forecast_option
 @everything_options
 @process_option("With --all: only incidents of this process.")
 @click.option("--element", metavar="ID", help="With --all: only incidents of this element.")
@@ -120,6 +126,7 @@ def resolve(
     filter: dict[str, Any] | None,
     detach: bool,
     yes: bool,
+    dry_run: bool,
     address: str | None,
     as_json: bool,
 ) -> None:
@@ -137,7 +144,7 @@ def resolve(
       vivero resolve --all --process order --error '*no paper*'
     """
     fields = {"--process": process, "--element": element, "--type": type_, "--error": error}
-    check_target(keys, everything, fields | {"--filter": filter, "--detach": detach})
+    check_target(keys, everything, fields | {"--filter": filter, "--detach": detach, "--dry-run": dry_run})
     if everything and (variables or retries != 1):
         raise click.UsageError("--variables and --retries need keys: with --all each job gets one retry")
     if everything:
@@ -156,6 +163,7 @@ def resolve(
             yes=yes,
             what="resolve",
             as_json=as_json,
+            dry_run=dry_run,
         )
         return
 

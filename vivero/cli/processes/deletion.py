@@ -15,7 +15,7 @@ from vivero.cli.processes.changes import check_target
 from vivero.cli.shared.each import keys_argument, try_each
 from vivero.cli.shared.failures import Failure
 from vivero.cli.shared.filters import Selected, of_processes, options_of
-from vivero.cli.shared.options import dry_run_option, json_option, tell, yes_option
+from vivero.cli.shared.options import dry_run_option, forecast_option, json_option, tell, yes_option
 from vivero.cli.shared.server_options import address_option, talk
 from vivero.client.rest import Client
 
@@ -26,6 +26,7 @@ EVALUATED = {"state": {"$in": ["EVALUATED", "FAILED"]}}
 
 @click.command()
 @keys_argument(required=False)
+@forecast_option
 @everything_options
 @of_processes("With --all: only instances", version="of this version")
 @click.option("--ended-before", metavar="TIME", help="With --all: only instances that ended before.")
@@ -39,6 +40,7 @@ def delete(
     filter: dict[str, Any] | None,
     detach: bool,
     yes: bool,
+    dry_run: bool,
     address: str | None,
     as_json: bool,
 ) -> None:
@@ -51,8 +53,9 @@ def delete(
     Examples:
       vivero delete 2251799813685251 2251799813685263
       vivero delete --all --process order --ended-before 2026-01-01T00:00:00Z
+      vivero delete --all --process order --dry-run
     """
-    others = {"--ended-before": ended_before, "--filter": filter, "--detach": detach}
+    others = {"--ended-before": ended_before, "--filter": filter, "--detach": detach, "--dry-run": dry_run}
     check_target(keys, everything, options_of(selected) | others)
     if everything:
         chosen = {
@@ -70,6 +73,7 @@ def delete(
             what="delete",
             as_json=as_json,
             of=ENDED,
+            dry_run=dry_run,
         )
         return
 
@@ -82,6 +86,7 @@ async def _delete(client: Client, key: str) -> None:
 
 @click.command("delete-evaluations")
 @keys_argument(required=False)
+@forecast_option
 @everything_options
 @click.option("--decision", metavar="ID", help="With --all: only evaluations that took this decision.")
 @click.option("--failed", is_flag=True, help="With --all: only evaluations that failed.")
@@ -97,6 +102,7 @@ def delete_evaluations(
     filter: dict[str, Any] | None,
     detach: bool,
     yes: bool,
+    dry_run: bool,
     address: str | None,
     as_json: bool,
 ) -> None:
@@ -111,7 +117,7 @@ def delete_evaluations(
       vivero delete-evaluations --all --decision Price --failed
     """
     others = {"--decision": decision, "--failed": failed, "--evaluated-before": evaluated_before}
-    check_target(keys, everything, others | {"--filter": filter, "--detach": detach})
+    check_target(keys, everything, others | {"--filter": filter, "--detach": detach, "--dry-run": dry_run})
     if not everything:
         try_each(address, keys, _delete_evaluation, "deleted", as_json=as_json)
         return
@@ -130,6 +136,7 @@ def delete_evaluations(
         what="delete the evaluations of",
         as_json=as_json,
         of=EVALUATED,
+        dry_run=dry_run,
     )
 
 

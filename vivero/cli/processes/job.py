@@ -11,7 +11,7 @@ from vivero.cli.processes.changes import check_target
 from vivero.cli.shared.each import keys_argument, try_each
 from vivero.cli.shared.filters import process_option
 from vivero.cli.shared.groups import Group
-from vivero.cli.shared.options import JSON_OBJECT, VARIABLES, Seconds, backoff_option, json_option
+from vivero.cli.shared.options import JSON_OBJECT, VARIABLES, Seconds, backoff_option, forecast_option, json_option
 from vivero.cli.shared.server_options import address_option
 from vivero.client.rest import Client, Document, path_part
 
@@ -161,6 +161,7 @@ def error(
     metavar="S",
     help="The lease of its worker ends in S seconds.",
 )
+@forecast_option
 @everything_options
 @click.option("--type", "type_", metavar="TYPE", help="With --all: only jobs of this type.")
 @process_option("With --all: only jobs of this process.")
@@ -179,6 +180,7 @@ def update(
     filter: dict[str, Any] | None,
     detach: bool,
     yes: bool,
+    dry_run: bool,
     address: str | None,
     as_json: bool,
 ) -> None:
@@ -192,7 +194,7 @@ def update(
       vivero job update --all --type charge-card --priority 80
     """
     fields = {"--type": type_, "--process": process, "--error": error}
-    check_target(keys, everything, fields | {"--filter": filter, "--detach": detach})
+    check_target(keys, everything, fields | {"--filter": filter, "--detach": detach, "--dry-run": dry_run})
     changes = {
         "retries": retries,
         "priority": priority,
@@ -218,6 +220,7 @@ def update(
             as_json=as_json,
             of={"endTime": {"$exists": False}},
             more={"changeset": chosen},
+            dry_run=dry_run,
         )
         return
     _change(address, keys, as_json, "updated", "", {"changeset": chosen}, "PATCH")

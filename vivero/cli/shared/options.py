@@ -131,6 +131,11 @@ def dry_run_option(help: str = "Only show what would happen.") -> Callable[[F], 
     return click.option("--dry-run", is_flag=True, help=help)
 
 
+def forecast_option(command: F) -> F:
+    """Add --dry-run to a command that has a dry run only with --all."""
+    return dry_run_option("With --all: say what would become of each, and change nothing.")(command)
+
+
 def yes_option(command: F) -> F:
     """Add --yes, for `confirm`."""
     return click.option("--yes", is_flag=True, help="Do not ask before it begins.")(command)
@@ -175,6 +180,7 @@ __all__ = [
     "backoff_option",
     "confirm",
     "dry_run_option",
+    "forecast_option",
     "json_option",
     "say",
     "say_encoded",
