@@ -10,7 +10,7 @@ from vivero.config import sections
 
 ROOT = Path(__file__).parents[1]
 PAGE = (ROOT / "docs" / "design" / "concepts.md").read_text(encoding="utf-8")
-ITEMS = re.findall(r"^- (.+?) → (.+)$", PAGE, re.MULTILINE)
+ITEMS = re.findall(r"^- (.+?): (.+)$", PAGE, re.MULTILINE)
 WHERE_IS = (ROOT / "docs" / "design" / "where-is.md").read_text(encoding="utf-8")
 EXPLANATIONS = [
     path
