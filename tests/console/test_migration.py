@@ -68,7 +68,13 @@ def test_an_instance_is_migrated(console, api, versions):
     console.page.get_by_role("button", name="Preview").click()
     preview = console.page.get_by_role("region", name="Preview")
     expect(preview.get_by_role("row", name="Jobs 0 0 2")).to_be_visible()
+    expect(preview.get_by_role("listitem").first).to_have_text("~ stays: charge-card → collect element")
     assert console.violations() == []
+    console.page.set_viewport_size({"width": 390, "height": 800})  # one below the other, and the lines follow
+    expect(console.page.locator(".links path")).to_have_count(3)
+    upper, lower = (side(console, number).bounding_box() for number in (0, 1))
+    assert lower["y"] >= upper["y"] + upper["height"]
+    console.page.set_viewport_size({"width": 1280, "height": 800})
     console.page.get_by_role("button", name="Migrate …").click()
     dialog = console.page.get_by_role("dialog", name="Migrate instance")
     dialog.get_by_text("Copy as curl or vivero").click()
@@ -94,8 +100,9 @@ def test_all_instances_that_match_are_foreseen_and_migrated(console, api, versio
     console.open("/instances?q=MANY-*")
     refused = console.page.get_by_role("button", name=re.compile("Migrate … Choose the process and the version"))
     expect(refused).to_have_attribute("aria-disabled", "true")
-    console.page.get_by_label("Process", exact=True).select_option("order-moves")
-    console.page.get_by_label("Version").select_option("1")
+    filters = console.page.get_by_role("search", name="Filters")
+    filters.get_by_label("Process", exact=True).select_option("order-moves")
+    filters.get_by_label("Version").select_option("1")
     console.tab_to("Migrate …")
     console.press("Enter")
     console.settle()

@@ -6,6 +6,8 @@ import pytest
 from playwright.sync_api import expect
 
 from tests.console.conftest import ORDER
+from tests.core.event_models import model
+from tests.core.models import end, start, task
 from tests.eventually import eventually_sync
 
 pytestmark = pytest.mark.process
@@ -74,6 +76,7 @@ def test_a_token_is_dragged_to_another_element(console, api, order):
     panel.get_by_role("button", name="Preview").click()
     preview = panel.get_by_role("region", name="Preview")
     expect(preview.get_by_role("row", name="Jobs 1 2 0")).to_be_visible()
+    expect(preview.get_by_text("It cannot be undone: it has set the variable")).to_be_visible()
     expect(preview.get_by_role("listitem").filter(has_text="begins: Send a confirmation")).to_have_count(2)
     assert len(places(api, order)) == 3, "nothing has happened"
     assert console.violations() == []
@@ -172,6 +175,21 @@ def test_an_instance_that_moved_on_is_not_modified(console, api, order):
     expect(console.page.locator(".notice.bad")).to_contain_text("Modify instance")
     assert ("charge-card", "ACTIVE") in places(api, order)
     assert "412" in console.next_error()
+
+
+@pytest.mark.long
+def test_a_late_business_id_is_undone(console, api):
+    api.deploy("named.bpmn", model(start(), task("wait"), end(), "start > wait > end", id="named"))
+    key = api.post("/process-instances", {"processDefinitionId": "named"})["processInstanceKey"]
+    api.post(f"/process-instances/{key}/business-id-assignment", {"businessId": "ORD-LATE"})
+    console.open(f"/instances/{key}")
+    expect(console.page.get_by_role("heading", name="ORD-LATE")).to_be_visible()
+    expect(console.page.get_by_role("button", name="business id ORD-LATE")).to_be_visible()
+    console.page.get_by_role("button", name="Undo business id …").click()
+    console.page.get_by_role("dialog").get_by_role("button", name="Undo business id").click()
+    expect(console.page.get_by_role("heading", name="ORD-LATE")).to_have_count(0)
+    expect(console.page.get_by_role("button", name="business id −")).to_be_visible()
+    assert api.http.get(f"/process-instances/{key}").json()["businessId"] is None
 
 
 @pytest.mark.long

@@ -43,7 +43,10 @@ export function stepsOf(history: History): Step[] {
 }
 
 /** Operations of people that can be undone, as events. */
-const OPERATIONS = new Set(['InstanceModified', 'InstanceMigrated', 'InstanceSuspended', 'InstanceResumed']);
+const OPERATIONS = new Set([
+  ...['InstanceModified', 'InstanceMigrated', 'InstanceSuspended', 'InstanceResumed'],
+  'BusinessIdAssigned',
+]);
 
 /** Whether the latest command was such an operation. */
 export const endsWithOperation = (steps: readonly Step[]): boolean => {
@@ -302,6 +305,7 @@ const SHOWN = new Set([
   'InstanceResumed',
   'InstanceModified',
   'InstanceMigrated',
+  'BusinessIdAssigned',
 ]);
 
 /**

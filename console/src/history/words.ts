@@ -38,6 +38,7 @@ const LOOKS: Record<string, Look> = {
   ComplexGatewayReset: { icon: '↺', word: 'event.gatewayReset', tone: '' },
   InstanceSuspended: { icon: 'Ⅱ', word: 'event.suspended', tone: '' },
   InstanceResumed: { icon: '▸', word: 'event.resumed', tone: 'ok' },
+  BusinessIdAssigned: { icon: '=', word: 'event.businessId', tone: '' },
   InstanceModified: { icon: '✎', word: 'event.modified', tone: '' },
   ElementRestored: { icon: '↶', word: 'event.restored', tone: '' },
   InstanceMigrated: { icon: '⇒', word: 'event.migrated', tone: '' },
@@ -128,6 +129,7 @@ export function subjectOf(step: Shown, view: View, name: (id: string) => string)
     return `${text(event.name) || text(event.processId)} v${text(event.version)}`;
   if (event.type === 'InstanceModified') return cut(modifiedOf(event, view, name));
   if (event.type === 'InstanceSuspended') return text(event.reason);
+  if (event.type === 'BusinessIdAssigned') return text(event.businessId) || '−';
   if (event.type === 'LoopResultSet') return text(event.name);
   if (event.type === 'VariableSet') return cut(`${text(event.name)} = ${text(event.value)}`);
   const element = elementOf(step, view);

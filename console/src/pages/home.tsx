@@ -31,7 +31,7 @@ async function load(abort: AbortSignal): Promise<Found> {
   const first = <T,>(resource: string, state: unknown, field: string, order: 'ASC' | 'DESC' = 'ASC') =>
     ifAllowed(search<T>(resource, { filter: { state }, sort: [{ field, order }], page: { limit: SHOWN } }, abort));
   const [oldest, ended, running, tasks, jobs, timers, causes] = await Promise.all([
-    first<Instance>('process-instances', 'ACTIVE', 'startDate'),
+    first<Instance>('process-instances', { $in: ['ACTIVE', 'SUSPENDED'] }, 'startDate'),
     first<Instance>('process-instances', { $in: ['COMPLETED', 'TERMINATED'] }, 'endDate', 'DESC'),
     ifAllowed(runningInAll(abort)),
     first<UserTask>('user-tasks', 'CREATED', 'creationDate'),

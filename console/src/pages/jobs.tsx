@@ -93,7 +93,7 @@ const columns = (open: boolean): Column<Job>[] => [
     ),
   },
   { title: t('state'), cell: (job) => <State of={job.deadline && job.state === 'CREATED' ? 'LEASED' : job.state} /> },
-  { title: t('element'), wide: true, cell: (job) => <Place at={job} /> },
+  { title: t('element'), wide: true, cell: (job) => <Place at={job} ended={job.endTime !== null} /> },
   { title: t('job.retries'), ...(open && { sort: 'retries' }), cell: (job) => <Retries job={job} /> },
   { title: t('job.worker'), cell: (job) => job.worker || <span class="dim">–</span> },
   {

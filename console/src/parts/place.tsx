@@ -2,10 +2,15 @@
 import { href } from '../lib/router.ts';
 import { Held } from './held.tsx';
 
-type PlaceProps = { at: { processInstanceKey: string | null; processDefinitionId: string; elementId: string } };
+/** `ended`: whether it waits no more. Then the mark of a suspended instance says nothing about it. */
+type PlaceProps = {
+  at: { processInstanceKey: string | null; processDefinitionId: string; elementId: string };
+  ended?: boolean;
+};
 
 export function Place({
   at: { processInstanceKey: key, processDefinitionId: process, elementId: element },
+  ended = false,
 }: PlaceProps) {
   const name = `${process} / ${element}`;
   return key ? (
@@ -16,7 +21,7 @@ export function Place({
           <code>{key}</code>
         </small>
       </a>{' '}
-      <Held of={key} />
+      {!ended && <Held of={key} />}
     </>
   ) : (
     name

@@ -13,7 +13,7 @@ const KINDS: Record<string, Key> = {
   subscriptions: 'preview.subscriptions',
   incidents: 'nav.incidents',
 };
-const SIGNS = { OPENS: '+', CLOSES: '−', STAYS: '=' } as const;
+const SIGNS = { OPENS: '+', CLOSES: '−', STAYS: '~' } as const;
 const KIND_OF: Record<string, Key> = {
   ELEMENT: 'preview.element',
   JOB: 'preview.job',
@@ -54,6 +54,7 @@ function Item({ of, name }: { of: EffectItem; name: Named }) {
   return (
     <li>
       <b aria-hidden="true">{SIGNS[of.effect]}</b> <span class="sr">{t(`preview.${of.effect}`)}</span>{' '}
+      {of.formerElementId && `${of.formerElementId} → `}
       {name(of.elementId)}{' '}
       <span class="dim">
         {kind ? t(kind) : of.kind} {of.kind !== 'ELEMENT' && of.detail}
@@ -68,7 +69,7 @@ const starving = ({ elementId, missingFlowIds }: StarvingJoin, name: Named): str
 /** `of`: of a command that would not be refused. */
 export function Preview({ of, name }: { of: DryRun; name: Named }) {
   const { counts, items, itemCount, starvingJoins } = of.effects;
-  const changing = items.filter(({ effect }) => effect !== 'STAYS');
+  const changing = items.filter(({ effect, formerElementId }) => effect !== 'STAYS' || formerElementId !== null);
   const more = itemCount - items.length + Math.max(0, changing.length - SHOWN);
   return (
     <section aria-label={t('preview')}>
@@ -83,7 +84,9 @@ export function Preview({ of, name }: { of: DryRun; name: Named }) {
           {starving(join, name)}
         </p>
       ))}
-      {of.undo?.reason && <p class="dim">{t('preview.noUndo', { reason: of.undo.reason })}</p>}
+      {of.undo && (
+        <p class="dim">{of.undo.reason ? t('preview.noUndo', { reason: of.undo.reason }) : t('preview.undo')}</p>
+      )}
       <Counts of={counts} />
       <ul class="effects">
         {changing.slice(0, SHOWN).map((item, i) => (
