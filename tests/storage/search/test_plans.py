@@ -13,10 +13,13 @@ import trio
 from vivero.storage.access import row_security, tenants
 from vivero.storage.postgres import driver
 from vivero.storage.postgres.plans import BY_INDEX
+from vivero.storage.postgres.sql_files import beside
+from vivero.storage.reads import usage_metrics
 from vivero.storage.search import candidates
 from vivero.storage.search.candidates import PortionLimits
 from vivero.storage.search.element_instances import ELEMENT_INSTANCES
 from vivero.storage.search.filters import OF_PROCESSES
+from vivero.storage.search.groups import prepare_groups
 from vivero.storage.search.incidents import INCIDENTS
 from vivero.storage.search.jobs import JOBS
 from vivero.storage.search.messages import MESSAGE_CORRELATIONS, MESSAGE_SUBSCRIPTIONS
@@ -25,6 +28,7 @@ from vivero.storage.search.queries import SearchQuery, Sort
 from vivero.storage.search.statements import prepare, run, statement
 from vivero.storage.search.timers import TIMERS
 from vivero.storage.search.user_tasks import USER_TASKS
+from vivero.storage.search.variable_names import NEWEST, VARIABLE_NAMES
 from vivero.storage.search.variables import VARIABLES
 from vivero.storage.work.batch_operations import DELETE_PROCESS_INSTANCE, RESOLVE_INCIDENT, CallerBounds
 
@@ -363,6 +367,24 @@ async def test_a_batch_operation_finds_a_range_of_time_by_its_index(connection, 
     every = [int(msgspec.json.decode(cursor)[-1]) for cursor in await keys(connection, resource, filter | own)]
     assert [key for key, *_ in found] == every
     assert len(every) >= 15
+
+
+@pytest.mark.parametrize(("definition", "names", "instances"), [(1007, ["parity", "x"], 10), (1, [], 0)])
+async def test_names_of_variables_are_read_by_instance(connection, definition, names, instances):
+    """Those of a definition among many. Of one with more instances, the newest thousand are read."""
+    await connection.script("BEGIN; UPDATE partitions SET id = 0 WHERE id = 1")  # that of the keys, until its end
+    prepared = prepare_groups(VARIABLE_NAMES, SearchQuery({}, limit=10), (NEWEST, definition))
+    found = await run(connection, prepared)
+    assert [msgspec.json.decode(item)["name"] for item in found.items] == names
+    assert await rows_of(connection, prepared.text, prepared.values) <= 20 * (instances + 1)
+
+
+async def test_the_use_of_a_time_is_read_by_its_indexes(connection):
+    start, end = (datetime.fromtimestamp(second, UTC) for second in (1000, 1009))
+    total, _ = await usage_metrics.usage(connection, start, end, None)
+    assert total["processInstances"] == 10
+    text = beside(usage_metrics.__file__)["usage_metrics"].text
+    assert await rows_of(connection, text, (start, end, None)) <= 40
 
 
 async def rows_read(connection, resource, query, part="everything", tenants=None):
