@@ -12,7 +12,7 @@ unexport PYTHONDONTWRITEBYTECODE
 PYTEST  = $(BIN)/python -m pytest -p no:xdist $(if $(filter-out 0,$(WORKERS)),--forks $(WORKERS))
 
 .DEFAULT_GOAL := help
-.PHONY: help install console deploy-tools sbom demo up test test-long check map tables schema statements format bench budget chaos mutants lock clean
+.PHONY: help install console deploy-tools peers sbom demo up test test-long check map tables schema statements format bench budget chaos mutants lock clean
 
 help:            ## show this list
 	@sed -nE 's/^([a-z-]+): .*## (.*)/  make \1	\2/p' $(MAKEFILE_LIST) | expand -t 18
@@ -47,6 +47,14 @@ sbom: deploy-tools ## list all parts of the program and of its console, with ver
 	$(VENV)/deploy/bin/cyclonedx-py environment --pyproject pyproject.toml --output-reproducible -o dist/vivero.cdx.json dist/parts/bin/python
 	cd console && PATH="$$PATH:$(abspath $(BIN))" npm sbom --omit=dev --package-lock-only --sbom-format=cyclonedx > ../dist/console.cdx.json
 	rm -r dist/parts
+
+peers: $(VENV)/peers/.installed ## install the libraries that `make bench ARGS=decisions` compares with
+
+$(VENV)/peers/.installed: pyproject.toml | $(STAMP)
+	$(BIN)/python -m venv --without-pip $(VENV)/peers
+	$(BIN)/python -c 'import tomllib; print(*tomllib.load(open("pyproject.toml", "rb"))["dependency-groups"]["peers"])' \
+		| xargs $(BIN)/python -m pip --python $(VENV)/peers/bin/python install --quiet --disable-pip-version-check
+	touch $@
 
 demo: install $(CONSOLE) ## deploy an order process, work it to its end, stay up on port 8080 (ARGS=--exit ends after the show)
 	$(BIN)/vivero demo $(ARGS)
