@@ -56,6 +56,8 @@ class Effect:
     missing = False
     message: int | None = None
     """The key of the message that has their references."""
+    instance: int | None = None
+    """The key of the process instance that has them."""
 
 
 @asynccontextmanager
@@ -64,7 +66,8 @@ async def stored(
 ) -> AsyncGenerator[tuple[list[dict[str, Any]], Effect]]:
     """Store files for the block, which gets their references. Without an effect their documents are deleted.
 
-    Those of a message are deleted when nobody has got it until it expires.
+    Those of a message are deleted when nobody has got it until it expires, and those of an instance like others that
+    name it.
 
     A failure that leaves the outcome of the block unknown keeps them. Raises Problem: 400, 413, 503, 507.
     """
@@ -81,9 +84,9 @@ async def stored(
         if effect.missing and made:
             with trio.CancelScope(shield=True, deadline=trio.current_time() + DISCARD_S):
                 await _delete(services, made)
-        elif effect.message is not None and made:
+        elif made:
             with trio.CancelScope(shield=True, deadline=trio.current_time() + DISCARD_S):
-                await _belong(services, effect.message, made)
+                await _belong(services, effect, made)
 
 
 async def _stored(
@@ -117,13 +120,17 @@ async def _delete(services: Services, made: Sequence[Document]) -> None:
         log.warning("documents of a call without effect are not deleted", why=describe(error), count=len(made))
 
 
-async def _belong(services: Services, message: int, made: Sequence[Document]) -> None:
-    """Let documents go with the message if nobody gets it. The call has had its effect in any case."""
+async def _belong(services: Services, effect: Effect, made: Sequence[Document]) -> None:
+    """Let documents go with what the call has made. The call has had its effect in any case."""
+    places = [each.place for each in made]
     try:
         async with services.reads.pool.connection() as connection:
-            await documents.belong_to_message(connection, message, [each.place for each in made])
+            if effect.message is not None:
+                await documents.belong_to_message(connection, effect.message, places)
+            if effect.instance is not None:
+                await documents.belong_to_instance(connection, effect.instance, places)
     except StorageError as error:
-        log.warning("documents of a message stay when it expires", why=describe(error), message=message)
+        log.warning("documents of a call do not go with what it has made", why=describe(error), count=len(made))
 
 
 def _reference(document: Document) -> dict[str, Any]:

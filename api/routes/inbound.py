@@ -92,8 +92,13 @@ async def _serve(
         seen = {} if form is None else {"documents": documents}
         correlation, is_new = await _submit(request, services, claim, content, seen)
         effect.missing = not is_new
-        effect.message = int(key) if (key := correlation.get("messageKey")) is not None else None
+        effect.message = _key(correlation, "messageKey")
+        effect.instance = _key(correlation, "processInstanceKey")
     return _respond(webhook, values | seen | {"correlation": correlation})
+
+
+def _key(correlation: Document, name: str) -> int | None:
+    return int(correlation[name]) if name in correlation else None
 
 
 def _form(request: Request, services: Services, content_type: str) -> InboundForm | None:

@@ -99,8 +99,17 @@ async def delete(connection: Connection, found: Document) -> bool:
 
 async def belong_to_message(connection: Connection, message: int, places: Sequence[DocumentPlace]) -> None:
     """Let documents go with a stored message if it is deleted before any process has got it."""
+    await _belong(connection, "belong_to_message", message, places)
+
+
+async def belong_to_instance(connection: Connection, instance: int, places: Sequence[DocumentPlace]) -> None:
+    """Write the process instance that was started with them to the metadata of documents."""
+    await _belong(connection, "belong_to_instance", instance, places)
+
+
+async def _belong(connection: Connection, statement: str, key: int, places: Sequence[DocumentPlace]) -> None:
     ids, stores, tenants = zip(*places, strict=True)
-    await connection.execute(_sql["belong_to_message"], (message, list(ids), list(stores), list(tenants)))
+    await connection.execute(_sql[statement], (key, list(ids), list(stores), list(tenants)))
 
 
 async def expire(connection: Connection, limit: int) -> int:

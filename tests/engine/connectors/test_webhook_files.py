@@ -54,6 +54,8 @@ async def test_the_files_of_a_form_become_documents_of_the_process(migrated, con
         assert (found.content, found.headers["content-type"]) == (PAGE, "text/html")
         assert found.headers["content-disposition"].startswith("attachment")
         assert await stored(connection) == (3, 2)
+        of = (await connection.execute("SELECT DISTINCT process_instance_key FROM documents")).rows
+        assert of == [(int(answer.json()["key"]),)], "they go with the instance"
 
         plain = await client.post("/inbound/hook", files={"note": (None, "only a text")})
         made = await variables(client, processInstanceKey=plain.json()["key"])
