@@ -22,11 +22,7 @@ MAX_COMPONENT_DEPTH = 32
 SCHEMA_VERSION = 19
 """The newest schema that the console's viewer knows. A newer form is deployed with a warning."""
 
-NOT_SHOWN = {
-    "filepicker": "files cannot be attached to tasks yet",
-    "documentPreview": "files cannot be attached to tasks yet",
-    "iframe": "the console shows no other pages inside its own",
-}
+NOT_SHOWN = {"iframe": "the console shows no other pages inside its own"}
 """Types of components that have no effect in the console."""
 
 

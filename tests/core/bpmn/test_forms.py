@@ -123,7 +123,7 @@ def test_all_problems_of_a_form_are_told_at_once():
     ("changes", "message"),
     [
         ({"schemaVersion": 20}, "schemaVersion: 20 is newer than 19"),
-        ({"components": [{"type": "group", "components": [{"type": "filepicker"}]}]}, "components: 'filepicker' has"),
+        ({"components": [{"type": "group", "components": [{"type": "iframe"}]}]}, "components: 'iframe' has"),
         ({"components": [{"type": "iframe"}]}, "components: 'iframe' has no effect in the console"),
     ],
 )
@@ -131,6 +131,11 @@ def test_what_the_console_does_not_show_is_a_warning(changes, message):
     parsed = read(form(**changes))
     assert parsed.form == Form("ask")
     assert [text[: len(message)] for _, text in told(parsed.warnings)] == [message]
+
+
+@pytest.mark.parametrize("type_", ["filepicker", "documentPreview"])
+def test_components_with_files_are_shown(type_):
+    assert read(form(components=[{"type": type_}])).warnings == ()
 
 
 def test_reading_a_form_never_raises(seed):
