@@ -232,7 +232,7 @@ def _violations_inside(plan: Plan, view: View) -> Iterator[Violation]:
         Reject: there are too many.
         NotLoaded: some of them are in the database only.
     """
-    pending = [(element.key, element.registered) for element in plan.elements if element.registered]
+    pending = [(element.key, element.registered) for element in plan.counting if element.registered]
     most, known = view.tree_rules.max_whole_rows, 0
     while pending:
         scope, registered = pending.pop()

@@ -67,10 +67,10 @@ def _likeness(element: Element) -> Hashable:
     """The features of an element that decide what a migration changes. Thousands of inner instances share them."""
     own = element.waits
     return (
-        *(element.element, element.is_inner, element.state, element.occurred is None, element.is_open),
-        element.pages is None,
-        tuple(map(_OF_TIMER, own.timers.values())) if own.timers else (),
-        tuple([_likeness_of(one) for one in own.subscriptions.values()]) if own.subscriptions else (),
+        *(element.element, element.index >= 0, element.state, element.occurred is None),
+        *(element.then is None, element.interrupted, element.pages is None),
+        *map(_OF_TIMER, own.timers.values()),
+        *([_likeness_of(one) for one in own.subscriptions.values()] if own.subscriptions else ()),
     )
 
 

@@ -66,16 +66,21 @@ def violations(plan: Plan) -> Iterator[Violation]:
     There may be thousands of elements of one node, whose problems are the same.
     """
     of_nodes: dict[tuple[str, str | None], str | None] = {}
+    instance = plan.instance
     for element in plan.elements:
         id, scope = element.element, element.scope
-        place = id, None if scope is None or element is plan.instance else scope.element
+        place = id, None if scope is None or element is instance else scope.element
         if place not in of_nodes:
             of_nodes[place] = next(_of_node(element, plan), None)
-        found = of_nodes[place] or (None if _rests(element) else next(_of_element(element, plan), None))
+        found = of_nodes[place]
+        if found is None:
+            if element.state is ACTIVATED and element.then is None and not (element.waits.jobs and _listening(element)):
+                continue
+            found = next(_of_element(element, plan), None)
         if found is not None:
             yield Violation(begin(plan.instance) + found, id)
     flows = plan.source.flows.keys()
-    for scope in [one for one in plan.elements if one.tokens or one.awaiting_reset or one.registered]:
+    for scope in plan.counting:
         if scope.awaiting_reset or (scope.tokens and not flows.isdisjoint(scope.tokens)):
             yield from (Violation(begin(plan.instance) + text, id) for id, text in _of_joins(scope, plan))
         if scope.registered:
@@ -103,13 +108,8 @@ def _of_node(element: Element, plan: Plan) -> Iterator[str]:
     yield from _other_scope(element, goal, plan)
 
 
-def _rests(element: Element) -> bool:
-    """Whether the element is active, and no listener of it runs. Most elements are."""
-    idle = element.state is ACTIVATED and element.then is None
-    return idle and not (element.waits.jobs and _listening(element))
-
-
 def _listening(element: Element) -> list[Job]:
+    """The jobs of running listeners."""
     return [job for job in element.waits.jobs.values() if job.kind in LISTENERS]
 
 

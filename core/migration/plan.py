@@ -22,6 +22,11 @@ class Plan:
     ids: dict[str, str]
     elements: list[Element] = field(default_factory=list)
     """The live elements of the instance, parents first."""
+    counting: list[Element] = field(init=False)
+    """Those with tokens, or with completed activities that can be compensated: few of thousands."""
+
+    def __post_init__(self) -> None:
+        self.counting = [one for one in self.elements if one.tokens or one.awaiting_reset or one.registered]
 
     def node(self, element: Element) -> Node:
         """The element in the source model."""

@@ -48,7 +48,7 @@ def former_of(ending: Mapping[int, Element]) -> tuple[Restoring, ...]:
 
 
 def _outermost(ending: Mapping[int, Element]) -> Iterator[Element]:
-    return (one for one in ending.values() if not any(key in ending for key in one.path[1:]))
+    return (one for one in ending.values() if ending.keys().isdisjoint(one.path[1:]))
 
 
 def _all_in(elements: Iterable[Element]) -> Iterator[Element]:

@@ -6,6 +6,7 @@ Scopes that are left empty end, too, unless something begins in them. The last e
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from itertools import groupby, repeat
 from typing import NamedTuple
 
 from vivero.core.bpmn.model import Node, NodeId
@@ -39,11 +40,12 @@ MAX_PLANNED = 2_500
 
 
 class Activation(NamedTuple):
-    """An element to activate below `ancestor`; None: in the live scopes."""
+    """An element to activate below `ancestor`; None: in the live scopes. `times`: how often, one after the other."""
 
     element_id: str
     ancestor: int | None
     variables: tuple[VariableInstruction, ...]
+    times: int = 1
 
 
 def effects_of(command: ModifyInstance, instance: Instance, view: View) -> Effects:
@@ -62,19 +64,19 @@ def effects_of(command: ModifyInstance, instance: Instance, view: View) -> Effec
     targets = _checked(activations, instance, nodes, found, view)
     found.check()
     scopes = Scopes(instance, nodes, view)
-    for target, ancestor, variables in targets:
-        try:
-            scopes.activate(target, ancestor, variables)
-        except Impossible as reason:
-            found.add_to("activate", str(reason), target.id)
-            continue
-        except Fail as failure:
-            found.add(failure.message, target.id)
-            continue
-        _check_scope_stays(target, scopes, sources.terminated, found)
-        if scopes.planned > MAX_PLANNED:
-            found.add(texts.TOO_MANY_NEW.format(MAX_PLANNED))
-            break
+    for target, ancestor, variables, times in targets:
+        while times > 0 and scopes.planned <= MAX_PLANNED:
+            try:
+                times -= scopes.activate(target, ancestor, variables, times)
+            except Impossible as reason:
+                found.add_to("activate", str(reason), target.id)
+                break
+            except Fail as failure:
+                found.add(failure.message, target.id)
+                break
+            _check_scope_stays(target, scopes, sources.terminated, found)
+    if scopes.planned > MAX_PLANNED:
+        found.add(texts.TOO_MANY_NEW.format(MAX_PLANNED))
     ending = dict(sources.terminated)
     if command.is_undo:
         restoring.check_scopes(command.restore, instance, view)
@@ -82,7 +84,10 @@ def effects_of(command: ModifyInstance, instance: Instance, view: View) -> Effec
         ending = ends_with(ending, scopes.used.keys(), instance)
     _check_ending(ending, sources, instance, found, view)
     found.check()
-    begin = (*(one.element_id for one in activations), *(one.element for one in restoring.outermost(command.restore)))
+    begin = (
+        *(id for one in activations for id in repeat(one.element_id, one.times)),
+        *(one.element for one in restoring.outermost(command.restore)),
+    )
     yield InstanceModified(instance.key, begin, tuple(sources.terminated), *_former(ending))
     yield from scopes.effects
     yield from restoring.effects_of(command.restore, instance, view)
@@ -101,13 +106,18 @@ def _reject_absent(command: ModifyInstance, found: Problems) -> None:
 def _activations(
     command: ModifyInstance, sources: Sources, nodes: Mapping[NodeId, Node], view: View
 ) -> Iterator[Activation]:
-    """One for each instruction, and for each source of a move."""
-    for one in command.activate:
-        yield Activation(one.element_id, one.ancestor, one.variables)
+    """Those of the instructions, and of the sources of each move, in their order. Equal ones behind each other are one:
+    there may be thousands."""
+    for one, equal in groupby(command.activate):
+        yield Activation(one.element_id, one.ancestor, one.variables, _length(equal))
     for move, elements in sources.moved:
         levels = levels_around(nodes[move.target], nodes) if move.target in nodes else []
-        for element in elements:
-            yield Activation(move.target, _ancestor(move, element, levels), move.variables)
+        for ancestor, same in groupby(_ancestor(move, element, levels) for element in elements):
+            yield Activation(move.target, ancestor, move.variables, _length(same))
+
+
+def _length(equal: Iterator[object]) -> int:
+    return sum(1 for _ in equal)
 
 
 def _ancestor(move: MoveInstruction, source: Element, levels: Sequence[Level]) -> int | None:
@@ -131,7 +141,7 @@ def _ancestor(move: MoveInstruction, source: Element, levels: Sequence[Level]) -
 def _check_size(
     activations: Sequence[Activation], sources: Sources, instance: Instance, found: Problems, view: View
 ) -> None:
-    begins = len(activations)
+    begins = sum(one.times for one in activations)
     for what, count in (("activates", begins), ("terminates", len(sources.terminated))):
         if count > MAX_CHANGES:
             found.add(texts.TOO_MANY.format(what, count, MAX_CHANGES))
@@ -142,7 +152,8 @@ def _check_size(
         found.add(failure.message)
 
 
-Target = tuple[Node, Element | None, tuple[VariableInstruction, ...]]
+Target = tuple[Node, Element | None, tuple[VariableInstruction, ...], int]
+"""What an `Activation` says: the element, its ancestor, the variables, and how often it begins."""
 
 
 def _checked(
@@ -164,7 +175,7 @@ def _checked(
         if each.variables:
             _check_variables(each, nodes, found)
     return [
-        (nodes[each.element_id], ancestor, each.variables)
+        (nodes[each.element_id], ancestor, each.variables, each.times)
         for each in known
         if _has_ancestor(each, ancestor := _found(each.ancestor, view), instance, found)
     ]
@@ -257,5 +268,5 @@ def _former(ending: Mapping[int, Element]) -> tuple[tuple[Restoring, ...], str |
 def _terminations(ending: Mapping[int, Element]) -> Iterator[Effect]:
     """The outermost elements end. Those inside follow when they settle."""
     for element in ending.values():
-        if element.state is not TERMINATING and not any(key in ending for key in element.path[1:]):
+        if element.state is not TERMINATING and ending.keys().isdisjoint(element.path[1:]):
             yield ElementTerminating(element.key)

@@ -89,8 +89,12 @@ class Scopes:
         self._begun: set[int] = set()
         """Ad-hoc sub-processes that know that something in them has begun."""
 
-    def activate(self, target: Node, ancestor: Element | None, variables: Sequence[VariableInstruction]) -> None:
-        """Activate an element in a live scope, or in new ones. `ancestor`: all scopes below it are new.
+    def activate(
+        self, target: Node, ancestor: Element | None, variables: Sequence[VariableInstruction], times: int = 1
+    ) -> int:
+        """Activate an element in a live scope, up to so many times, or once in new scopes. Returns how often.
+
+        `ancestor`: all scopes below it are new.
 
         Raises:
             Impossible: there is no such scope, or it is not clear which one.
@@ -98,8 +102,7 @@ class Scopes:
         """
         place = target.id, None if ancestor is None else ancestor.key
         if not variables and place in self._plain:
-            self._enter(target, self._plain[place])
-            return
+            return self._enter(target, self._plain[place], times)
         levels = self._levels.get(target.id)
         if levels is None:
             levels = self._levels[target.id] = levels_around(target, self._nodes)
@@ -111,8 +114,7 @@ class Scopes:
             self.used[scope.key] = scope
         if not (missing or variables):
             self._plain[place] = scope
-            self._enter(target, scope)
-            return
+            return self._enter(target, scope, times)
         self.latest = scope if scope.state is ACTIVATED else None
         self.planned += 1
         self._plain.clear()
@@ -127,16 +129,19 @@ class Scopes:
             self.effects.append(entered)
             assert isinstance(entered, ElementActivating), "an element is entered by one event"
             self.effects += (VariableSet(self._view.key(), entered.key, *one) for one in on_target.items())
+        return 1
 
-    def _enter(self, target: Node, scope: Element) -> None:
+    def _enter(self, target: Node, scope: Element, times: int) -> int:
         """Activate an element in a live or planned scope, at once, or later if there are many."""
         self.latest = scope if scope.state is ACTIVATED else None
-        if self._at_once:
-            self._at_once -= 1
+        at_once = min(times, self._at_once)
+        self._at_once -= at_once
+        for _ in range(at_once):
             self.effects.extend(enter(target, scope, self._view))
-        else:
+        if times > at_once:
             place = scope.key, target.id
-            self._later[place] = self._later.get(place, 0) + 1
+            self._later[place] = self._later.get(place, 0) + times - at_once
+        return times
 
     def later(self) -> Iterable[Enter]:
         """The effects of the activations that follow later."""

@@ -56,6 +56,22 @@ def test_all_sources_move(limits):
     rebuilt(engine)
 
 
+def test_equal_activations_are_planned_once(monkeypatch):
+    """There may be 10,000, all of which are planned in one turn."""
+    activated, planned = scopes.Scopes.activate, []
+
+    def counted(self, target, ancestor, variables, times):
+        planned.append((target.id, times))
+        return activated(self, target, ancestor, variables, times)
+
+    engine, key, _ = crowded(StepLimits())
+    monkeypatch.setattr(scopes.Scopes, "activate", counted)
+    modify(engine, key, activate("b"), activate("b"), move("a", "b"), activate("a"))
+    assert planned == [("b", 2), ("a", 1), ("b", COUNT)]
+    assert engine.jobs == ["a", *["b"] * (COUNT + 2)]
+    rebuilt(engine)
+
+
 def test_sources_take_no_command_after_the_first_quantum():
     engine, key, _ = crowded(StepLimits(quantum_items=1))
     jobs = list(engine.state.jobs)
