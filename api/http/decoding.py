@@ -20,6 +20,7 @@ from vivero.api.http.request import INT64_MAX, INT64_MIN, Request, parse_key
 from vivero.api.settings import ApiSettings
 from vivero.core.bpmn.reading import text_limits
 from vivero.core.records.base import Variables
+from vivero.storage.search.fields import TIME
 
 T = TypeVar("T")
 
@@ -269,6 +270,18 @@ def number_in_query(request: Request, name: str, default: int) -> int:
     if not text.isdecimal() or not text.isascii() or int(text) > INT64_MAX:
         raise bad_request(f"Failed to convert '{name}' with value: '{text[:100]}'")
     return int(text)
+
+
+def time_in_query(request: Request, name: str) -> datetime:
+    """A time in the query, which must be there. Raises Problem 400."""
+    text = request.query.get(name)
+    if text is None:
+        raise bad_request(f"Required parameter '{name}' is not present.")
+    try:
+        found: datetime = TIME.read(text)
+    except ValueError as error:
+        raise bad_request(f"Failed to convert '{name}' with value: '{text[:100]}'") from error
+    return found
 
 
 def check_limit(limit: int, most: int) -> None:

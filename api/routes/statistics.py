@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from vivero.api.http.problems import not_found
+from vivero.api.http.decoding import number_in_query, time_in_query
+from vivero.api.http.problems import bad_request, not_found
 from vivero.api.http.request import Request
-from vivero.api.http.response import Response, json_response
+from vivero.api.http.response import Response, iso_datetime, json_response
 from vivero.api.reading import read_of
 from vivero.api.search.search_requests import counting, prepare_statistics, problem_of
 from vivero.api.services import Services
 from vivero.storage.access.tenants import Tenants
 from vivero.storage.postgres.driver import Connection
-from vivero.storage.reads import single_reads
+from vivero.storage.reads import instances_by_day, single_reads
 from vivero.storage.search import job_statistics
 from vivero.storage.search.definition_statistics import (
     INSTANCES_BY_PROCESS,
@@ -106,6 +107,31 @@ async def all_jobs(request: Request, services: Services) -> Response:
         return json_response(await read_of(services, request.tenants, query))
     except BadQuery as error:
         raise problem_of(error) from error
+
+
+MAX_DAYS = 62
+
+
+async def by_day(request: Request, services: Services) -> Response:
+    """GET /v2/process-instances/statistics/by-day: what began, ended and failed in each of some days of 24 hours."""
+    begins, days = time_in_query(request, "startTime"), number_in_query(request, "days", 14)
+    if not 1 <= days <= MAX_DAYS:
+        raise bad_request(f"The value for days is '{days}' but must be between 1 and {MAX_DAYS}")
+    found = await read_of(
+        services,
+        request.tenants,
+        lambda connection, tenants: instances_by_day.by_day(connection, begins, days, tenants),
+    )
+    items = [
+        {
+            "startTime": iso_datetime(day.begins),
+            "started": day.started,
+            "ended": day.ended,
+            "incidents": day.incidents,
+        }
+        for day in found
+    ]
+    return json_response({"items": items, "mostCounted": instances_by_day.MAX_COUNTED})
 
 
 async def sequence_flows(request: Request, services: Services) -> Response:

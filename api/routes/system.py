@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-from datetime import datetime
-
-from vivero.api.http.problems import bad_request, invalid_argument
+from vivero.api.http.decoding import time_in_query
+from vivero.api.http.problems import invalid_argument
 from vivero.api.http.request import Request
 from vivero.api.http.response import Response, json_response
 from vivero.api.reading import read_of
 from vivero.api.services import Services
 from vivero.core.bpmn.reading.text_limits import JOB_TYPE_BYTES, TENANT_ID_CHARACTERS
 from vivero.storage.reads import usage_metrics as metrics
-from vivero.storage.search.fields import TIME
 from vivero.storage.search.job_statistics import PERIOD_S, WORKER_CHARACTERS
 
 UNLIMITED = 2**31 - 1
@@ -20,7 +18,7 @@ UNLIMITED = 2**31 - 1
 
 async def usage_metrics(request: Request, services: Services) -> Response:
     """GET /v2/system/usage-metrics: what was started, evaluated and assigned in a time, in the caller's tenants."""
-    start, end = _time(request, "startTime"), _time(request, "endTime")
+    start, end = time_in_query(request, "startTime"), time_in_query(request, "endTime")
     if end < start:
         raise invalid_argument("The endTime must not be before the startTime")
     tenant, with_tenants = request.query.get("tenantId"), request.flag("withTenants", False)
@@ -30,18 +28,6 @@ async def usage_metrics(request: Request, services: Services) -> Response:
         lambda connection, tenants: metrics.usage(connection, start, end, tenant, tenants),
     )
     return json_response({**total, "activeTenants": len(by_tenant), "tenants": by_tenant if with_tenants else {}})
-
-
-def _time(request: Request, name: str) -> datetime:
-    """A time in the query. Raises Problem 400."""
-    text = request.query.get(name)
-    if text is None:
-        raise bad_request(f"Required parameter '{name}' is not present.")
-    try:
-        found: datetime = TIME.read(text)
-    except ValueError as error:
-        raise bad_request(f"Failed to convert '{name}' with value: '{text[:100]}'") from error
-    return found
 
 
 async def configuration(_request: Request, services: Services) -> Response:

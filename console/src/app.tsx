@@ -5,7 +5,6 @@ import { askForInstance } from './lib/instance.ts';
 import { href, match, path } from './lib/router.ts';
 import { askForProcess } from './lib/versions.ts';
 import { Home } from './pages/home.tsx';
-import { Processes } from './pages/processes.tsx';
 import { Head } from './parts/head.tsx';
 import { Lazy } from './parts/lazy.tsx';
 import { Shell } from './parts/shell.tsx';
@@ -16,6 +15,7 @@ const deploy = async () => (await import('./pages/deploy.tsx')).Deploy;
 const incidents = async () => (await import('./pages/incidents.tsx')).Incidents;
 const instances = async () => (await import('./pages/instances.tsx')).Instances;
 const instance = async () => (await import('./pages/instance.tsx')).Instance;
+const processes = async () => (await import('./pages/processes.tsx')).Processes;
 const process = async () => (await import('./pages/process.tsx')).Process;
 const clusterVariables = async () => (await import('./pages/cluster_variables.tsx')).ClusterVariables;
 const decision = async () => (await import('./pages/decision.tsx')).Decision;
@@ -47,7 +47,7 @@ const lazy =
 
 const ROUTES: readonly [pattern: string, page: (values: Record<string, string>) => ComponentChild][] = [
   ['/', () => <Home />],
-  ['/processes', () => <Processes />],
+  ['/processes', lazy(processes, 'nav.processes')],
   [
     '/processes/:id',
     ({ id }) => (

@@ -81,6 +81,15 @@ def test_rows_and_panes_stay_as_they_were_arranged(console, stuck):
     console.page.mouse.move(divider["x"] + 50, divider["y"] - 36)
     console.page.mouse.up()
     eventually_sync(lambda: history.bounding_box()["height"], accept=lambda found: found == height + 40)
+    console.tab_to("Full screen", most=300)
+    console.press("Enter")
+    navigation = console.page.get_by_role("navigation", name="Main")
+    expect(navigation).to_be_hidden()
+    expect(history).to_be_hidden()
+    expect(aside).to_be_visible()
+    assert console.violations() == []
+    console.press("Enter")
+    expect(navigation).to_be_visible()
 
 
 def test_why_a_message_matches_nobody(console, api):

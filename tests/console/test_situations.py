@@ -4,6 +4,9 @@ import csv
 import io
 import json
 import re
+from datetime import datetime
+from urllib.parse import parse_qs, urlsplit
+from zoneinfo import ZoneInfo
 
 import pytest
 from playwright.sync_api import expect
@@ -179,6 +182,8 @@ def test_an_empty_list_says_what_to_do(console):
     """Each has a text, and either a link or a command to go on with, or says that all is well."""
     console.page.route("**/v2/**/search", lambda route: route.fulfill(json=NOTHING))
     console.open("/")
+    expect(console.page.get_by_role("heading", name="First steps")).to_be_visible()
+    assert console.violations() == []
     for path, name in LISTS.items():
         console.go(path)
         expect(console.page.get_by_role("heading", name=name, exact=True)).to_be_visible()
@@ -208,6 +213,24 @@ def test_what_was_deleted_or_never_existed_leads_to_its_list(console, api):
         assert console.violations() == []
     assert all(re.search("40[04]", error) for error in console.errors)
     console.errors.clear()
+
+
+def test_home_has_a_chart_of_the_past_days(console, api):
+    """It asks from the beginning of a day of the browser on, and has its figures as a table, too."""
+    key = api.start("claim-review", "CHART-1", claim="C")
+    api.post(f"/process-instances/{key}/cancellation", {})
+    with console.page.expect_request("**/by-day**") as asked:
+        console.open("/")
+    [start], [days] = parse_qs(urlsplit(asked.value.url).query).values()
+    began = datetime.fromisoformat(start).astimezone(ZoneInfo("Europe/Madrid"))
+    assert (began.hour, began.minute, days) == (0, 0, "14")
+    figure = console.page.get_by_role("figure", name="The past 14 days")
+    expect(figure.get_by_role("row")).to_have_count(15)
+    today = figure.get_by_role("row").last.get_by_role("cell")
+    counted = [int(cell.replace(",", "")) for cell in today.all_inner_texts()]
+    assert counted[0] >= counted[1] >= 1
+    expect(figure.locator("rect.started")).to_have_count(14)
+    assert console.violations() == []
 
 
 def test_a_list_has_chosen_columns_a_file_and_ticked_rows(console, api):

@@ -22,6 +22,10 @@ export function when(iso: string, now = new Date()): string {
   return d.toLocaleString(language.value, { ...date, hour: '2-digit', minute: '2-digit', hour12: false });
 }
 
+/** The day, local, without the year. */
+export const day = (iso: string): string =>
+  new Date(iso).toLocaleDateString(language.value, { day: 'numeric', month: 'short' });
+
 /** UTC, as the API writes it. */
 export const utc = (iso: string): string => new Date(iso).toISOString();
 

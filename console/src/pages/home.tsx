@@ -1,5 +1,5 @@
 // Home: what needs me.
-import type { ComponentChildren } from 'preact';
+import type { ComponentChildren, ComponentType } from 'preact';
 import { ifAllowed, search } from '../lib/api.ts';
 import { causesOf, type Running, runningInAll } from '../lib/counts.ts';
 import { type Group, grouped, kindOf } from '../lib/groups.ts';
@@ -10,6 +10,7 @@ import type { CauseCount, Instance, Job, Page, Timer, UserTask } from '../lib/sh
 import { ago } from '../lib/time.ts';
 import { Head } from '../parts/head.tsx';
 import { Held } from '../parts/held.tsx';
+import { Opened } from '../parts/lazy.tsx';
 import { Place } from '../parts/place.tsx';
 import { ProblemBox } from '../parts/problem.tsx';
 import { State } from '../parts/state.tsx';
@@ -50,6 +51,30 @@ function Figure({ to, label, n, bad = false }: { to: string; label: string; n: s
     </a>
   );
 }
+
+const days = async (): Promise<ComponentType> => (await import('./days.tsx')).Days;
+
+/** For an engine in which nothing has ever run. */
+const FirstSteps = () => (
+  <section class="first">
+    <h2>{t('first.title')}</h2>
+    <ol class="numbered">
+      <li>
+        <a href={href('/deploy')}>{t('first.deploy')}</a>
+      </li>
+      <li>
+        <a href={href('/processes')}>{t('first.start')}</a>
+      </li>
+      <li>
+        <a href={href('/tasks')}>{t('first.work')}</a>
+      </li>
+    </ol>
+    <p class="dim">{t('first.demo')}</p>
+  </section>
+);
+
+const isNew = ({ running, oldest, ended }: Found): boolean =>
+  running !== null && !running.suspended && oldest?.items.length === 0 && ended?.items.length === 0;
 
 type BlockProps<T> = {
   title: Key;
@@ -187,6 +212,7 @@ export function Home() {
             {data.tasks && <Figure to={href('/tasks')} label={t('nav.tasks')} n={total(data.tasks.page)} />}
             {data.jobs && <Figure to={href('/jobs')} label={t('home.jobs')} n={total(data.jobs.page)} />}
           </div>
+          {isNew(data) ? <FirstSteps /> : <Opened load={days} props={{}} />}
           {data.causes && (
             <Block
               title="home.incidents"

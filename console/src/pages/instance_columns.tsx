@@ -1,4 +1,5 @@
 // The columns of a list of instances: which ones there are, which ones are shown, and variables as columns.
+import '../styles/parts/columns.css';
 import { computed, useSignal } from '@preact/signals';
 import type { ComponentChildren } from 'preact';
 import { search } from '../lib/api.ts';

@@ -139,6 +139,7 @@ dovw GET    /v2/process-instances/{processInstanceKey}/trace
 dovw GET    /v2/process-instances/{processInstanceKey}/compensations
 dovw GET    /v2/process-instances/{processInstanceKey}/call-hierarchy
 dovw GET    /v2/process-instances/{processInstanceKey}/sequence-flows
+dovw GET    /v2/process-instances/statistics/by-day
 dovw GET    /v2/process-instances/{processInstanceKey}/statistics/element-instances
 dovw GET    /v2/process-instances/{processInstanceKey}/statistics/wait-states
 dov  POST   /v2/user-tasks/search
@@ -377,6 +378,7 @@ OTHER_TENANT = {
     "a foreign key is an unknown key for reads": named(test_tenant_reads.BY_KEY),
     "a search finds own rows": named(test_tenant_reads.SEARCHES),
     "groups count own rows": named(test_tenant_reads.COUNTING),
+    "days count own rows": {f"GET {test_tenant_reads.BY_DAY}"},
     "another tenant's name is 403": {f"POST {path}" for path in test_tenants.NAMING} | {"POST /v2/jobs/activation"},
     "own tests": {
         "POST /v2/expression/evaluation",

@@ -52,8 +52,11 @@ READING = [
 BY_KEY = [route for route in READING if "{" in route.path]
 SEARCHES = [route for route in READING if route.path.endswith("/search") and "{" not in route.path]
 USAGE = "/v2/system/usage-metrics"
+BY_DAY = "/v2/process-instances/statistics/by-day"
 COUNTING = [
-    route for route in ROUTES if route.path == USAGE or ("/statistics/" in route.path and "{" not in route.path)
+    route
+    for route in ROUTES
+    if route.path == USAGE or ("/statistics/" in route.path and "{" not in route.path and route.path != BY_DAY)
 ]
 DEFENCES = ("both", "conditions", "row-level security")
 
@@ -265,6 +268,22 @@ async def test_groups_count_own_rows_only(make, route, defence):
         assert sum(counted(answer.json) for answer in answers) == count
         if tenants == "a":
             assert "process-of-b" not in str([answer.body for answer in answers])
+
+
+@pytest.mark.parametrize("defence", DEFENCES)
+async def test_days_count_own_rows_only(make, defence):
+    """Each figure is that of a statement of its own."""
+
+    async def day(tenants):
+        answer = await make(As(*tenants), defence)("GET", f"{BY_DAY}?startTime=2026-11-18T00:00:00Z&days=1")
+        [item] = answer.json["items"]
+        return {name: item[name] for name in ("started", "ended", "incidents")}
+
+    own = await day("a")
+    assert own["started"]
+    assert own["incidents"]
+    assert await day("ab") == {name: 2 * number for name, number in own.items()}
+    assert await day("c") == dict.fromkeys(own, 0)
 
 
 @pytest.mark.parametrize("defence", DEFENCES)

@@ -1,5 +1,7 @@
 """Statistics of elements, sequence flows and the hierarchy of calls, over rows of the database."""
 
+from urllib.parse import urlencode
+
 import pytest
 
 from tests.api.official import decode
@@ -172,3 +174,41 @@ async def test_wait_states(rows, reader):
     waiting = [{"elementId": "task", "waitingCount": 2}, {"elementId": "wait", "waitingCount": 1}]
     assert answer.json == {"items": waiting}
     decode("ProcessInstanceWaitStateStatisticsQueryResult", answer.json)
+
+
+async def by_day(reader, start, **more):
+    query = urlencode({"startTime": start, **more})
+    return await reader("GET", f"/v2/process-instances/statistics/by-day?{query}")
+
+
+async def test_what_happened_by_day(rows, reader):
+    """A day is 24 hours from the moment on, with its beginning and without its end. Called instances count, too."""
+    for number, (began, ended) in enumerate(
+        [
+            ("2026-11-17T23:00:00Z", None),
+            ("2026-11-17T22:59:59.999Z", "2026-11-18T22:59:59.999Z"),
+            ("2026-11-18T11:00:00Z", "2026-11-18T23:00:00Z"),
+            ("2026-11-19T23:00:00Z", None),
+        ]
+    ):
+        state = {} if ended is None else {"state": "COMPLETED", "ended_at": ended}
+        rows.instance(KEY + number, started_at=began, **state)
+    rows.incident(KEY + 20, created_at="2026-11-18T23:00:00Z")
+    answer = (await by_day(reader, "2026-11-18T00:00:00+01:00", days=2)).json
+    assert answer == {
+        "items": [
+            {"startTime": "2026-11-17T23:00:00.000Z", "started": 2, "ended": 1, "incidents": 0},
+            {"startTime": "2026-11-18T23:00:00.000Z", "started": 0, "ended": 1, "incidents": 1},
+        ],
+        "mostCounted": 100_000,
+    }
+    assert len((await by_day(reader, NOW)).json["items"]) == 14
+
+
+@pytest.mark.parametrize(
+    "query", [{}, {"startTime": "today"}, {"startTime": NOW, "days": 0}, {"startTime": NOW, "days": 63}]
+)
+async def test_days_that_cannot_be_counted(reader, query):
+    answer = await reader("GET", f"/v2/process-instances/statistics/by-day?{urlencode(query)}")
+    assert answer.status == 400
+    assert (list(query)[-1] if query else "startTime") in answer.json["detail"]

@@ -14,7 +14,7 @@ from vivero.storage.access import row_security, tenants
 from vivero.storage.postgres import driver
 from vivero.storage.postgres.plans import BY_INDEX
 from vivero.storage.postgres.sql_files import beside
-from vivero.storage.reads import usage_metrics
+from vivero.storage.reads import instances_by_day, usage_metrics
 from vivero.storage.search import candidates
 from vivero.storage.search.candidates import PortionLimits
 from vivero.storage.search.element_instances import ELEMENT_INSTANCES
@@ -385,6 +385,14 @@ async def test_the_use_of_a_time_is_read_by_its_indexes(connection):
     assert total["processInstances"] == 10
     text = beside(usage_metrics.__file__)["usage_metrics"].text
     assert await rows_of(connection, text, (start, end, None)) <= 40
+
+
+async def test_a_day_is_counted_by_index_up_to_a_limit(connection):
+    """No figure reads more rows than it may count, whatever the history holds, and few beside them."""
+    (begins,) = (await connection.execute("SELECT min(started_at) FROM process_instances")).rows[0]
+    text = beside(instances_by_day.__file__)["instances_by_day"].text
+    assert (await instances_by_day.by_day(connection, begins, 2, most=7))[0].started == 7
+    assert await rows_of(connection, text, [begins, 2, 7]) <= 2 * 3 * 7 + 2
 
 
 async def rows_read(connection, resource, query, part="everything", tenants=None):
