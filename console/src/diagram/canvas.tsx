@@ -29,6 +29,10 @@ export type CanvasProps = {
 /** Load the chunk while the page asks for its data. */
 export const warmUp = (): void => void import('./diagram.ts').catch(() => {});
 
+/** The page takes the whole screen, without navigation and history, or gives it back, as Escape does. */
+const fullScreen = (): Promise<void> =>
+  document.fullscreenElement ? document.exitFullscreen() : document.documentElement.requestFullscreen();
+
 export function Canvas({
   xml,
   process,
@@ -118,6 +122,9 @@ export function Canvas({
           </button>
           <button type="button" onClick={() => on.fit()}>
             {t('zoom.fit')}
+          </button>
+          <button type="button" onClick={() => void fullScreen()}>
+            {t('zoom.full')}
           </button>
         </div>
       )}

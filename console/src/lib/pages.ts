@@ -5,7 +5,7 @@ import { type Resource, useResource } from './resource.ts';
 import type { Page, SearchRequest } from './shapes.ts';
 
 /** The most rows that a page shows without being slow. */
-const MOST = 2_500;
+const MOST = 500;
 const FACTOR = 5;
 
 export type Growing<T> = Resource<Page<T>> & {

@@ -64,6 +64,11 @@ function Filters({ definitions }: { definitions: Definition[] }) {
       <input type="search" data-search placeholder={t('filter.q')} aria-label={t('filter.q')} {...field('q')} />
       <select aria-label={t('process')} {...field('process')}>
         <option value="">{t('filter.anyProcess')}</option>
+        {values.process &&
+          definitions.length > 0 &&
+          !definitions.some((one) => one.processDefinitionId === values.process) && (
+            <option value={values.process}>{t('filter.unknown', { id: values.process })}</option>
+          )}
         {ids.map(([id, name]) => (
           <option key={id} value={id}>
             {name}
