@@ -56,10 +56,14 @@ class Report:
         self._warnings.append(Problem(self.resource, None, None, message))
 
     def _problem(self, element: Element, message: str, at: Element | None) -> Problem:
-        element_id = element.get("id")
+        element_id = self.id_of(element)
         if element_id is not None:
             element_id = element_id[: self.limits.id_length]
         return Problem(self.resource, element_id, line_of(element if at is None else at), message)
+
+    def id_of(self, element: Element) -> str | None:
+        """The id by which a problem names an element; None: its line alone says where it is."""
+        return element.get("id")
 
     def add_file_problem(self, message: str, line: int | None = None) -> None:
         self._problems.append(Problem(self.resource, None, line, message))

@@ -13,7 +13,7 @@ from vivero.core.dmn import model
 from vivero.core.dmn.model import CAMUNDA, DMN, MODES, Definitions, Import, ItemDefinition
 from vivero.core.dmn.reading.elements import ELEMENTS
 from vivero.core.dmn.reading.logic import LogicReader
-from vivero.core.dmn.reading.texts import check_language, text_in
+from vivero.core.dmn.reading.texts import DecisionReport, check_language, text_in
 from vivero.core.dmn.reading.xml_names import (
     LATER_MODEL,
     MODELS,
@@ -45,7 +45,7 @@ class ReadFile:
 
 def read_definitions(content: bytes, resource: str, limits: XmlLimits = LIMITS) -> ReadFile:
     """Read one file. Never raises, whatever the bytes are."""
-    report = Report(resource, limits)
+    report = DecisionReport(resource, limits)
     try:
         root = read_document(content, limits)
     except Unreadable as unreadable:

@@ -8,6 +8,16 @@ from vivero.core.dmn.model import Text
 from vivero.core.dmn.reading.xml_names import FEEL, child, content_of
 
 
+class DecisionReport(Report):
+    """The problems of a file of decisions. Many of its elements have no id: the one around them is named."""
+
+    def id_of(self, element: Element) -> str | None:
+        at: Element | None = element
+        while at is not None and not at.get("id"):
+            at = at.getparent()
+        return None if at is None or at.getparent() is None else at.get("id")
+
+
 def check_language(element: Element, report: Report) -> None:
     """Add a problem if the element names another expression language than FEEL."""
     language = element.get("expressionLanguage")
@@ -22,14 +32,14 @@ def text_in(element: Element | None, report: Report) -> Text | None:
     check_language(element, report)
     if child(element, "importedValues") is not None:
         report.add_problem(element, "imported values (importedValues) are not supported")
-        return Text("null", element.get("id"), line_of(element))
+        return Text("null", report.id_of(element), line_of(element))
     where = child(element, "text")
     if where is None:
         return None
     text = content_of(where)
     if not text or not report.takes_expression(len(text)):
         return None
-    return Text(text, element.get("id"), line_of(where))
+    return Text(text, report.id_of(element), line_of(where))
 
 
 def required_text(element: Element, report: Report) -> Text:
@@ -37,4 +47,4 @@ def required_text(element: Element, report: Report) -> Text:
     found = text_in(element, report)
     if found is None:
         report.add_problem(element, f"The expression {quote(element.get('id') or 'null')} must not be empty.")
-    return found or Text("null", element.get("id"), line_of(element))
+    return found or Text("null", report.id_of(element), line_of(element))

@@ -110,6 +110,20 @@ def test_refused(mode, expected):
 
 
 @pytest.mark.parametrize(
+    ("logic", "id"),
+    [
+        (literal("1 +"), "d"),
+        (literal(""), "d"),
+        (CONTEXT.format(ENTRY + ENTRY), "d"),
+        (table(["x"], [""], [["<", "1"]]), "r1"),
+    ],
+)
+def test_the_element_around_is_named_where_one_has_no_id(logic, id):
+    read = read_decisions({"f.dmn": definitions(decision("d", logic))})
+    assert {problem.element_id for problem in read.problems} == {id}
+
+
+@pytest.mark.parametrize(
     ("mapping", "dmn"),
     [
         ("{class: 1}", "needs 'class' and 'method signature'"),
