@@ -27,6 +27,7 @@ class RandomMigrations:
             if version is None:
                 return None
             known.append(version)
+            self._note_way_back(content, version, engine)
         targets, names = random.choice(known)
         definitions = engine.state.catalogue.definitions
         target, called = targets[definitions[source].process_id], ()
@@ -38,6 +39,15 @@ class RandomMigrations:
                 CalledMigration(key, other, _mappings(random, engine, key, other, names)) for key, other in to.items()
             )
         return MigrateInstance(instance.key, target, _mappings(random, engine, source, target, names), called=called)
+
+    def _note_way_back(self, content, version, engine):
+        """Know the former version as a target of the new one. A deployment takes as long as ten migrations."""
+        targets, names = version
+        (changed,) = {engine.files[key] for key in targets.values()}
+        definitions = engine.state.catalogue.definitions
+        former = {definitions[key].process_id: key for key, file in engine.files.items() if file == content}
+        back = {after: before for before, after in names.items()}
+        self.versions.setdefault(changed, []).append((former, back))
 
 
 def _deployed(content, random, engine):
