@@ -1,7 +1,7 @@
 """The rows of migrated instances as documents: their owner columns, which no other change touches.
 
 Rows that get the same owners share a document, which has the list of their keys. Most of the thousands of elements of a
-loop do.
+loop do. A row that has ended between two migrations in one batch keeps the definition by which it ran.
 """
 
 from __future__ import annotations
@@ -95,17 +95,21 @@ def _subscription(row: Subscription) -> Document:
     return {**_owner(row), **of_process, "target": row.target, "interrupting": row.interrupting}
 
 
+def _ran_by(element: Element) -> tuple[int, int]:
+    return element.instance.key, element.instance.definition_key
+
+
 def _by_element(row: Element) -> Hashable:
-    return (row.instance.key, row.element) if row.compensation is None else row.key
+    return (*_ran_by(row), row.element) if row.compensation is None else row.key
 
 
 def _by_element_of(row: Job | UserTask) -> Hashable:
-    return row.element.instance.key, row.element.element
+    return *_ran_by(row.element), row.element.element
 
 
 def _by_target(row: Timer | Subscription) -> Hashable:
     assert row.element is not None, "no migration has the timer of a start event"
-    return row.element.instance.key, row.target, isinstance(row, Subscription) and row.interrupting
+    return *_ran_by(row.element), row.target, isinstance(row, Subscription) and row.interrupting
 
 
 def _alone(row: Instance | Incident) -> Hashable:

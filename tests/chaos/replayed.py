@@ -3,6 +3,8 @@
 Without the trees that were deleted: no event says so, because it is no part of what happened to them.
 """
 
+import json
+
 import psycopg
 from psycopg.conninfo import make_conninfo
 
@@ -26,7 +28,10 @@ TABLES = {
     "element_instances": [],
     "variables": [],
     "loop_items": [],
-    "jobs": ["ready", "returned", "available_at", "lease_token", "expiries", "worker"],
+    "jobs": [
+        *("ready", "returned", "available_at", "lease_token", "expiries", "worker", "suspended_ready"),
+        "suspended_until",
+    ],
     "timers": [],
     "incidents": [],
     "user_tasks": [],
@@ -108,11 +113,18 @@ def compare(dsn, other):
         missing, surplus = sorted(saved - replayed), sorted(replayed - saved)
         assert not missing + surplus, (
             f"{table}: {len(missing)} rows that replay does not give, {len(surplus)} that it gives besides\n"
-            + "\n".join(["saved:", *missing[:3], "replayed:", *surplus[:3]])
+            + "\n".join(["columns:", *_columns(missing, surplus), "saved:", *missing[:3], "replayed:", *surplus[:3]])
         )
         total += len(saved)
     assert total, "there is nothing to compare"
     return total
+
+
+def _columns(saved, replayed):
+    """The columns that differ, with both values, of rows that differ in few of them."""
+    for one in map(json.loads, saved[:3]):
+        other = min(map(json.loads, replayed), key=lambda row: sum(row[name] != one[name] for name in one), default={})
+        yield str({name: (one[name], other.get(name)) for name in one if one[name] != other.get(name)})
 
 
 def _rows(dsn, query, besides):

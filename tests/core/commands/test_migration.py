@@ -5,7 +5,7 @@ import pytest
 from tests.core import message_models as messages
 from tests.core.ad_hoc_models import activate, tools
 from tests.core.compensation_models import T, done, in_line
-from tests.core.engine import apply_by, explode, rebuilt, snapshot
+from tests.core.engine import apply_by, explode, rebuilt, recorded_batches, snapshot
 from tests.core.event_models import LIMITS, boundary, call, catch, inc, loop, model, on, script
 from tests.core.listener_models import listening
 from tests.core.migration_models import Migrating
@@ -19,9 +19,11 @@ from vivero.core.records.instances import CreateInstance
 from vivero.core.records.migrations import MigrateInstance, MoveSubscription
 from vivero.core.records.timers import FireTimer, TimerCanceled, TriggerTimer
 from vivero.core.records.user_tasks import AssignUserTask, CompleteUserTask
+from vivero.core.replay import apply_row
 from vivero.core.state.instance_tree import Element, Job
 from vivero.core.state.message_channels import ANY_BUSINESS_ID
 from vivero.core.state.migrations import Migration
+from vivero.core.state.state import State
 from vivero.storage.state.migrated_rows import documents_of
 
 TOLD = '<messageEventDefinition messageRef="m"/>'
@@ -663,3 +665,20 @@ def test_it_waits_for_deferred_work():
     assert [row.answered for row in answers][-1]
     assert answers[-1].request == handled.request or answers[-1].rejection is None
     assert engine.jobs == ["a", "z"]
+
+
+def test_what_ends_between_two_migrations_in_one_batch_keeps_the_definition_by_which_it_ran():
+    """The rows of a loop share a document if they have the same owners: those that have ended have others."""
+    source = line(loop(task("n"), "=[1, 2, 3]"))
+    engine = Migrating(source, source + b" ")
+    engine.go("n")
+    engine.complete("n")
+    engine.go("n", to=engine.source)
+    state = State(1)
+    for row in (row for batch in recorded_batches(engine) for row in batch):
+        apply_row(state, row)
+    documents = dict(documents_of(row for row in state.dirty if isinstance(row, Migration)))
+    for name, number in (("migrated_jobs", 3), ("migrated_elements", 4)):
+        found = {key: (one["definition"], one["process_id"]) for one in documents[name] for key in one["keys"]}
+        assert len(found) == number
+        assert list(found.values()).count((engine.target, "p")) == 1, "the one that has ended"
