@@ -117,7 +117,11 @@ def _body(request: Request, services: Services, content_type: str) -> Any:
     if not request.body:
         return None
     if type == "application/json" or type.endswith("+json"):
-        if request.body.startswith(NOT_PLAIN) or charset_of(content_type) not in (None, "utf-8"):
+        if (
+            request.body.startswith(NOT_PLAIN)
+            or 0 in request.body[:4]
+            or charset_of(content_type) not in (None, "utf-8")
+        ):
             request.body = decoded(request.body, content_type).encode()  # as the decoder reads it
         return decode(request, any_decoder, services.settings)
     text = decoded(request.body, content_type).replace("\0", "\ufffd")

@@ -20,6 +20,8 @@ from vivero.engine.connectors.secrets import UsedSecrets
 SECRETS = {"KEY": "c4n4ry/+ secret", "USER": "ca:nary-user", "PASSWORD": "canary-password"}
 
 
+UNMARKED = ("16-le", "16-be", "32-le", "32-be")
+LATIN = "<?xml version='1.0' encoding='ISO-8859-1'?>"
 REFERENCE = re.compile(r"\{\{ ?secrets\.[A-Z]+ ?\}\}")
 
 
@@ -103,6 +105,21 @@ async def test_bodies(server, work, body, value):
         ("text/plain; charset=iso-8859-1", b"\xef\xbb\xbf" + "ü".encode(), "ü"),
         ("text/plain; charset=utf-8", b"\xef\xbb\xbf", None),
         ("text/plain; charset=klingon", "ü".encode(), "ü"),
+        *(("application/json", '{"a": "5 €"}'.encode(f"utf-{name}"), {"a": "5 €"}) for name in UNMARKED),
+        *((f"text/plain; charset=utf-{name[:2]}", "5 €".encode(f"utf-{name}"), "5 €") for name in UNMARKED),
+        ("text/plain; charset=utf-16", "日本".encode("utf-16-be"), "日本"),
+        ("text/xml", b"<?xml version='1.0' encoding='ISO-8859-1'?><a>\xfc</a>", f"{LATIN}<a>ü</a>"),
+        ("application/a+xml; v=1", b"<?xml version='1.0' encoding='ISO-8859-1'?>\xfc", f"{LATIN}ü"),
+        ("text/xml; charset=utf-8", f"{LATIN}ü".encode(), f"{LATIN}ü"),
+        ("text/xml", "<?xml version='1.0' encoding='utf-16'?>ü".encode(), "<?xml version='1.0' encoding='utf-16'?>ü"),
+        ("text/plain", f"{LATIN}ü".encode(), f"{LATIN}ü"),
+        (
+            "text/html",
+            b'<p><meta content="text/html; charset=cp1252">\x80',
+            '<p><meta content="text/html; charset=cp1252">€',
+        ),
+        ("TEXT/HTML", b"<META CharSet=windows-1252>\x80", "<META CharSet=windows-1252>€"),
+        ("text/html", b"<meta " * 1_500, "<meta " * 1_500),
         ("text/plain; charset=punycode", b"a-b", "a-b"),
         ("text/plain; charset=unicode_escape", b"\\u0041", "\\u0041"),
         ("text/plain", "ü".encode("latin-1"), "\ufffd"),
