@@ -6,6 +6,7 @@ of the reason instead. `COUNTS` says how many cases of each kind are right and r
 """
 
 from collections import Counter
+from typing import Any
 
 import pytest
 
@@ -95,7 +96,7 @@ GLOBAL = (
 )
 INSTANTIATING = '<receiveTask id="r" instantiate="true" messageRef="m"/>'
 
-KINDS = {
+KINDS: dict[str, dict[str, tuple[Any, Any]]] = {
     "loops": {
         "condition after": (looped(A, "=loopCounter < 3"), "a a a z."),
         "condition false, after": (looped(A, "=false"), "a z."),
