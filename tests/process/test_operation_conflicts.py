@@ -26,6 +26,8 @@ BETWEEN = 40
 """Operations that are answered between two kills."""
 INSTANCES = 3
 WORKERS = 3
+NEVER_EXPIRES_MS = 3_600_000
+"""Messages that expire are deleted beside the log."""
 REFUSALS = {400, 404, 409, 412, 429, 503, 504}
 """An element that is not active, a suspended instance, another version, and a server that begins or is overloaded."""
 
@@ -96,7 +98,7 @@ class Trial:
     async def tell(self, keys):
         async with Caller(self.program.port) as caller:
             while not self.ended:
-                told = {"name": "hello", "correlationKey": self.random.choice(keys), "timeToLive": 1_000}
+                told = {"name": "hello", "correlationKey": self.random.choice(keys), "timeToLive": NEVER_EXPIRES_MS}
                 await self.call(caller, "/messages/publication", told)
 
     async def suspend(self, key):
