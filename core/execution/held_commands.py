@@ -155,7 +155,7 @@ class HeldCommands:
         self.lacks = []
         gone = {id(one) for handled in free.values() for one in handled}
         of_batch = {id(one) for one in notices.to_inbox} & gone
-        notices.to_inbox = [one for one in notices.to_inbox if id(one) not in gone]
+        notices.to_inbox[:] = [one for one in notices.to_inbox if id(one) not in gone]
         for root, handled in free.items():
             if earlier := sum(id(one) not in of_batch for one in handled):
                 notices.returned[root] = notices.returned.get(root, 0) + earlier

@@ -7,7 +7,7 @@ from tests.core.engine import Engine, raw, rebuilt
 from tests.core.event_models import boundary, call, catch, ended, loop, model, run, script
 from tests.core.events.test_conditional import happened, when
 from tests.core.models import end, flow, process_element, start, task, xor
-from vivero.core.events.behaviour import InvalidStart
+from vivero.core.memory import InvalidDeployment
 from vivero.core.records.catalogue import DeleteResource
 from vivero.core.records.conditionals import EvaluateConditionals
 from vivero.core.records.decision_evaluations import EvaluateDecision
@@ -250,7 +250,7 @@ def test_names_of_messages_that_start_instances_cannot_use_it(engine):
     message = '<message id="m" name="=camunda.vars.cluster.url"/>'
     event = '<startEvent id="s"><messageEventDefinition messageRef="m"/></startEvent>'
 
-    with pytest.raises(InvalidStart, match="cannot use variables, those of the cluster included"):
+    with pytest.raises(InvalidDeployment, match="cannot use variables, those of the cluster included"):
         engine.deploy(model(event, task("work"), "s > work", beside=(message,)))
 
 
