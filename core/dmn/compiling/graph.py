@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from vivero.core.bpmn.reading.report import Report
+from vivero.core.bpmn.reading.report import Report, quote
 from vivero.core.dmn.compiling.effort import Effort, TooMuchEffort
+from vivero.core.dmn.compiling.invocations import unknown_functions
 from vivero.core.dmn.compiling.json_inputs import json_input
 from vivero.core.dmn.compiling.linking import Key, Linked
 from vivero.core.dmn.compiling.logic import compile_function, compile_logic
@@ -16,7 +17,7 @@ from vivero.core.dmn.compiling.scope import FileContext, TextScope, null
 from vivero.core.dmn.compiling.services import service_function
 from vivero.core.dmn.compiling.tables import CompiledTable
 from vivero.core.dmn.compiling.types import Types, checked_by_camunda
-from vivero.core.dmn.model import Decision, ElementReference, InputData, Knowledge, Service, Table
+from vivero.core.dmn.model import Decision, ElementReference, InputData, Knowledge, Logic, Service, Table
 from vivero.core.feel.closures.fragments import known_names
 from vivero.core.feel.values import FeelLimits, Function
 
@@ -79,7 +80,9 @@ class _File:
 
     def _decision(self, element: Decision) -> CompiledDecision:
         inputs, decisions, functions = map(self._sources, (element.inputs, element.decisions, element.knowledge))
-        scope = self._scope.with_names(_names([*inputs, *decisions, *functions]))
+        names = _names([*inputs, *decisions, *functions])
+        self._check_invocations(element.logic, names)
+        scope = self._scope.with_names(names)
         table = CompiledTable(element.logic, scope) if isinstance(element.logic, Table) else None
         closure = null if element.logic is None or table is not None else compile_logic(element.logic, scope)
         type_ref = element.variable.type_ref
@@ -100,12 +103,20 @@ class _File:
         required = self._sources(element.knowledge)
         own = [Source("", name, key) for name in dict.fromkeys((element.variable.name, element.name))]
         sources = [*required, *own]
-        scope = self._scope.with_names(_names(sources))
+        names = _names(sources)
+        self._check_invocations(element.function, names)
+        scope = self._scope.with_names(names)
         result = self._place.types.result_of(element.variable.type_ref) or element.function.type_ref
         build = compile_function(element.function, scope, result)
         variables: dict[str, Any] = {}
         self._visible.append((variables, sources))
         return build(variables, self._place.is_camunda)
+
+    def _check_invocations(self, logic: Logic | None, names: set[str]) -> None:
+        """Refuse what Camunda refuses; in DMN's mode such an invocation gives null."""
+        if logic is not None and self._place.is_camunda:
+            for text in unknown_functions(logic, (names,)):
+                self._place.report.add_problem_at(text.id, text.line, f"no BKM found with name {quote(text.text)}")
 
     def _sources(self, references: tuple[ElementReference, ...]) -> list[Source]:
         """The variables that references stand for. A function has the name of its variable and its own."""

@@ -56,11 +56,11 @@ def _in_logic(logic: Logic) -> Iterator[str]:
         yield from (output.name for output in logic.outputs)
     elif isinstance(logic, model.Relation):
         yield from (column.name for column in logic.columns)
-    for part in _parts(logic):
+    for part in parts_of(logic):
         yield from _in_logic(part)
 
 
-def _parts(logic: Logic) -> Iterable[Logic]:
+def parts_of(logic: Logic) -> Iterable[Logic]:
     """The boxed expressions directly within another one."""
     match logic:
         case model.Context():

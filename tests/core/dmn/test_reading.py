@@ -123,6 +123,37 @@ def test_the_element_around_is_named_where_one_has_no_id(logic, id):
     assert {problem.element_id for problem in read.problems} == {id}
 
 
+CALL = "<invocation><literalExpression><text>{}</text></literalExpression></invocation>"
+
+
+@pytest.mark.parametrize(
+    "logic",
+    [
+        CALL.format("f"),
+        CONTEXT.format(ENTRY.replace(literal("1"), CALL.format("f"))),
+        f"<list>{CALL.format('f')}</list>",
+    ],
+)
+def test_an_invocation_of_what_does_not_exist_is_refused_as_camunda_does(logic):
+    """With its place; in DMN's mode it gives null."""
+    assert problems(decision("d", logic), "camunda") == [(2, "no BKM found with name 'f'")]
+    assert problems(decision("d", logic), "dmn") == []
+
+
+@pytest.mark.parametrize(
+    "logic",
+    [
+        CALL.format("abs"),
+        CONTEXT.format('<contextEntry><variable name="f"/>' + literal("function(x) x") + "</contextEntry>")
+        .replace("</context>", f"<contextEntry>{CALL.format('f')}</contextEntry></context>"),
+        f'<functionDefinition><formalParameter name="f"/>{CALL.format("f")}</functionDefinition>',
+        f'<for iteratorVariable="f"><in>{literal("[abs]")}</in><return>{CALL.format("f")}</return></for>',
+    ],
+)  # fmt: skip
+def test_an_invocation_of_what_its_place_has_is_taken(logic):
+    assert problems(decision("d", logic), "camunda") == []
+
+
 @pytest.mark.parametrize(
     ("mapping", "dmn"),
     [
