@@ -185,6 +185,7 @@ def test_what_can_be_undone_is_shown_page_by_page(console, api):
     expect(aside.locator("ol ol > li")).to_have_count(10)
     aside.get_by_role("button", name="From the beginning").click()
     expect(aside.locator("ol ol > li")).to_have_count(50)
+    console.page.goto("about:blank")  # the page would ask for what has ended
     api.post(f"/process-instances/{key}/cancellation", {})
 
 
