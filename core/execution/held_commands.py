@@ -151,6 +151,8 @@ class HeldCommands:
         A tree of which none could be handled goes the way through the log, where each command has as many loads as it
         needs.
         """
+        if not self._free:
+            return
         free, self._free = self._free, {}
         self.lacks = []
         gone = {id(one) for handled in free.values() for one in handled}
