@@ -6,12 +6,13 @@ It runs commands and their follow-ups one by one, and keeps a log. Nothing is du
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from hashlib import sha256
 from typing import Any
 
 from vivero.core.bpmn.model import Process
+from vivero.core.bpmn.parser import Parsed
 from vivero.core.commands.deployments import references_of
 from vivero.core.dmn import Decisions, read_decisions
 from vivero.core.execution.outcomes import CommandRecord, Handled, InboxCommand
@@ -65,8 +66,10 @@ class MemoryEngine:
         limits: StepLimits = DEFAULT_LIMITS,
         partition: int = 1,
         resources: Mapping[str, dict[str, Process]] = {},
+        read: Callable[[Mapping[str, bytes]], Sequence[Parsed]] = read_resources,
     ) -> None:
-        """`resources`: SHA-256 → processes by id, of definitions that the caller puts into the catalogue."""
+        """`resources`: SHA-256 → processes by id, of definitions that the caller puts into the catalogue.
+        `read` reads the files of a deployment: models are immutable, and engines may share them."""
         self.state = State(partition)
         self.log: list[Logged] = []
         self.before = 0
@@ -74,6 +77,7 @@ class MemoryEngine:
         self.now = 0
         self._variables = variables_seen({}, {})
         self._resources = dict(resources)
+        self._read = read
         self.decision_files: dict[str, bytes] = {}
         """The files of decisions that were deployed, by SHA-256."""
         self._decisions: dict[tuple[str, ...], Decisions] = {}
@@ -96,7 +100,7 @@ class MemoryEngine:
         Raises:
             InvalidDeployment: the files have problems, each by itself or together.
         """
-        parsed = read_resources(files)
+        parsed = self._read(files)
         if problems := problems_of(parsed):
             raise InvalidDeployment(problems)
         digests = [sha256(content).hexdigest() for content in files.values()]

@@ -37,6 +37,7 @@ import trio
 from psycopg import sql
 
 from tests import forks
+from tests.core.parsed_models import read_anew
 from tests.databases import Databases
 from tests.replicas import Replica
 from tests.turns import changed_lately, in_turn
@@ -165,6 +166,13 @@ def _drop_requests(_logger: Any, _method: str, event: MutableMapping[str, Any]) 
 
 def pytest_report_header() -> str:
     return f"VIVERO_SEED={_SEED}"
+
+
+@pytest.fixture
+def monkeypatch(monkeypatch: pytest.MonkeyPatch) -> Iterator[pytest.MonkeyPatch]:
+    """The same as pytest's. Models are read anew meanwhile: the test may patch their readers."""
+    with read_anew():
+        yield monkeypatch
 
 
 @pytest.fixture

@@ -62,5 +62,5 @@ async def test_a_coroutine_function_is_awaited_and_cancelled_at_the_end(autojump
 
 async def test_the_deadline_is_that_of_trios_clock(autojump_clock):
     with pytest.raises(NotInTime):
-        await eventually(lambda: False, within_s=1000)
+        await eventually(lambda: False, within_s=1000, every_s=50)
     assert trio.current_time() >= 1000

@@ -7,6 +7,7 @@ from typing import Any, Union, get_args, get_origin, get_type_hints, is_typeddic
 
 import msgspec
 
+from tests.core.parsed_models import read_shared
 from vivero.core.execution import worklist
 from vivero.core.execution.step import DEFAULT_LIMITS, Processor
 from vivero.core.memory import MemoryEngine
@@ -42,7 +43,7 @@ class Engine:
     `keeps_rows` not, which is faster; `ended` the last state and variables of root instances."""
 
     def __init__(self, limits=DEFAULT_LIMITS, keeps_rows=True) -> None:
-        self.memory = MemoryEngine(limits)
+        self.memory = MemoryEngine(limits, read=read_shared)
         self.memory.now = 1_000
         self.rows, self.ended = {}, {}
         self.files: dict[int, bytes] = {}  # by definition

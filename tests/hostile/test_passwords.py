@@ -18,7 +18,7 @@ PROGRAM_ENVIRONMENT = {
 }
 HEADERS = basic("admin", PASSWORD)
 CLIENTS = 40
-ANSWERS = 400
+ANSWERS = 3 * CLIENTS
 _numbers = itertools.count()
 
 

@@ -51,16 +51,22 @@ class NeverEnds(BaseException):
     """No `Exception`: the engine takes those for a bug of the command, and goes on."""
 
 
-def play(random, size, limits, steps=20, keeps_rows=True, meanwhile=lambda engine: None, between=lambda engine: ()):
+def nothing(engine):
+    """Nothing more at this moment."""
+
+
+def play(
+    random, size, limits, steps=20, keeps_rows=True, meanwhile=nothing, between=lambda engine: (), at_rest=nothing
+):
     """A run of a random model, cancelled in the end; the engine, and whether the model spins. Raises AssertionError.
 
     `meanwhile` is called after each command. `between` is called after each quantum; the commands that it returns come
-    next.
+    next. `at_rest` is called whenever nothing is pending.
     """
     engine = Engine(limits, keeps_rows)
     engine.memory.deploy(DECISIONS, "decisions.dmn")
     engine.deploy(random_model(random, size))
-    run = Run(engine, between)
+    run = Run(engine, between, at_rest)
     variables = {"k": "1", "o": None, "items": list(range(random.randrange(4)))}
     variables |= {f"v{number}": random.randrange(2) for number in range(3)}
     try:
@@ -83,8 +89,9 @@ def play(random, size, limits, steps=20, keeps_rows=True, meanwhile=lambda engin
 class Run:
     """Commands on an engine, with all that follows from them, if that is not too much."""
 
-    def __init__(self, engine, between=lambda engine: ()) -> None:
-        self.engine, self.between, self.spins, self.left = engine, between, False, MOST_EVENTS
+    def __init__(self, engine, between=lambda engine: (), at_rest=nothing) -> None:
+        self.engine, self.between, self.at_rest = engine, between, at_rest
+        self.spins, self.left = False, MOST_EVENTS
         self.pending = deque()
 
     def command(self, command):
@@ -105,6 +112,7 @@ class Run:
                 bug = handled.rejection is not None and handled.rejection.code is RejectionCode.PROCESSING_ERROR
                 assert not bug, handled.rejection
         check(self.engine)
+        self.at_rest(self.engine)
 
     def resume(self):
         """Resume what is suspended: all that has waited is done."""

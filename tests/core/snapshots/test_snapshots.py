@@ -10,8 +10,8 @@ from tests.core.engine import Engine, snapshot
 from tests.core.event_models import LIMITS, loop, model
 from tests.core.golden import recording, test_models, variants, variants_timers, variants_waits
 from tests.core.models import end, par, start, task
-from tests.core.randomised import random_model_checks
-from tests.core.randomised.random_model_checks import check as check_at_rest
+from tests.core.randomised.random_model_checks import nothing
+from tests.core.randomised.random_model_checks import play as play_model
 from tests.core.randomised.runs import digest, play, recorded
 from tests.rounds import drawn
 from vivero.core.execution.step import StepLimits
@@ -147,15 +147,13 @@ def test_a_paged_loop_is_written_like_any_other(paged_from):
 
 
 @pytest.mark.parametrize("limits", LIMITS)
-def test_models_without_structure_go_on_from_each_snapshot(seed, limits, monkeypatch):
+def test_models_without_structure_go_on_from_each_snapshot(seed, limits):
     """Random graphs, with deadlocks, incidents and loops; those that spin are left out."""
-    whole = check_at_rest, lambda engine: (check_at_rest(engine), restored(engine))
     seen = Counter()
     for number in drawn(seed, COUNT, lambda: seen["compared"] > COUNT // 4):
         digests = set()
-        for check in whole:
-            monkeypatch.setattr(random_model_checks, "check", check)
-            engine, spins = random_model_checks.play(Random(number), 9, LIMITS[limits])
+        for at_rest in (nothing, restored):
+            engine, spins = play_model(Random(number), 9, LIMITS[limits], at_rest=at_rest)
             if spins:
                 break
             digests.add(left_by(engine))
