@@ -41,6 +41,7 @@ class Body(msgspec.Struct, frozen=True, forbid_unknown_fields=True, rename="came
     """A request body. Undeclared properties are an error; null is the same as absent."""
 
 
+_NUMBER = re.compile("[0-9]{1,19}")
 _LARGE_EXPONENT = re.compile(rb"0e[+-]?000")
 _LONG_NUMBER = b"0" * 300
 _DIGITS_TO_ZERO = bytes.maketrans(b"123456789E", b"000000000e")
@@ -267,7 +268,7 @@ def number_in_query(request: Request, name: str, default: int) -> int:
     text = request.query.get(name)
     if text is None:
         return default
-    if not text.isdecimal() or not text.isascii() or int(text) > INT64_MAX:
+    if not _NUMBER.fullmatch(text) or int(text) > INT64_MAX:
         raise bad_request(f"Failed to convert '{name}' with value: '{text[:100]}'")
     return int(text)
 

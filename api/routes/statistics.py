@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from datetime import UTC, datetime, timedelta
+
 from vivero.api.http.decoding import number_in_query, time_in_query
 from vivero.api.http.problems import bad_request, not_found
 from vivero.api.http.request import Request
@@ -117,6 +119,8 @@ async def by_day(request: Request, services: Services) -> Response:
     begins, days = time_in_query(request, "startTime"), number_in_query(request, "days", 14)
     if not 1 <= days <= MAX_DAYS:
         raise bad_request(f"The value for days is '{days}' but must be between 1 and {MAX_DAYS}")
+    if begins > datetime.max.replace(tzinfo=UTC) - timedelta(days=days):
+        raise bad_request(f"The {days} days from startTime on do not end before the year 10000")
     found = await read_of(
         services,
         request.tenants,

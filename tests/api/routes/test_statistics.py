@@ -206,7 +206,14 @@ async def test_what_happened_by_day(rows, reader):
 
 
 @pytest.mark.parametrize(
-    "query", [{}, {"startTime": "today"}, {"startTime": NOW, "days": 0}, {"startTime": NOW, "days": 63}]
+    "query",
+    [
+        {},
+        {"startTime": "today"},
+        {"startTime": "9999-12-30T00:00:00Z"},
+        *({"startTime": NOW, "days": days} for days in (0, 63, "9" * 5000)),
+    ],
+    ids=lambda query: str(query)[:60],
 )
 async def test_days_that_cannot_be_counted(reader, query):
     answer = await reader("GET", f"/v2/process-instances/statistics/by-day?{urlencode(query)}")
