@@ -235,7 +235,7 @@ def test_home_has_a_chart_of_the_past_days(console, api):
 
 def test_a_list_has_chosen_columns_a_file_and_ticked_rows(console, api):
     """Found by a part of the business id. No cell of the file is a formula, and the batch has the ticked rows only."""
-    claims = ["=1+1", 'a "b", c', "-5", "@x"]
+    claims = ["=1+1", 'a "b", c', "-5", "x;@y\n-z"]
     keys = [api.start("claim-review", f"TICK-{n}", claim=claim, amount=-n) for n, claim in enumerate(claims)]
     page = console.page
     console.open("/instances?q=ICK-&sort=startDate")
@@ -266,7 +266,7 @@ def test_a_list_has_chosen_columns_a_file_and_ticked_rows(console, api):
     assert head[:3] == ["Key", "Business id", "Process"]
     assert head[-3:] == ["claim", "amount", "Read at (pages of different moments)"]
     assert [row[0] for row in rows] == keys
-    assert [row[-3] for row in rows] == ["'=1+1", 'a "b", c', "-5", "'@x"]
+    assert [row[-3] for row in rows] == ["'=1+1", 'a "b", c', "-5", "x;'@y\n'-z"]
     assert [row[-2] for row in rows] == ["0", "-1", "-2", "-3"]
     console.press("Escape")
     for key in keys[:2]:

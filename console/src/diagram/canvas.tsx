@@ -29,7 +29,7 @@ export type CanvasProps = {
 /** Load the chunk while the page asks for its data. */
 export const warmUp = (): void => void import('./diagram.ts').catch(() => {});
 
-/** The page takes the whole screen, without navigation and history, or gives it back, as Escape does. */
+/** The page takes the whole screen, without navigation and history, or gives it back, as Escape does. A browser may refuse. */
 const fullScreen = (): Promise<void> =>
   document.fullscreenElement ? document.exitFullscreen() : document.documentElement.requestFullscreen();
 
@@ -123,9 +123,11 @@ export function Canvas({
           <button type="button" onClick={() => on.fit()}>
             {t('zoom.fit')}
           </button>
-          <button type="button" onClick={() => void fullScreen()}>
-            {t('zoom.full')}
-          </button>
+          {document.fullscreenEnabled && (
+            <button type="button" onClick={() => void fullScreen().catch(() => {})}>
+              {t('zoom.full')}
+            </button>
+          )}
         </div>
       )}
       {failed.value !== null && (

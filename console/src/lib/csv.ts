@@ -1,12 +1,15 @@
 // CSV (RFC 4180) for spreadsheets, in which no cell is a formula.
 
 const NUMBER = /^-?\d+(\.\d+)?([eE][+-]?\d+)?$/;
-/** A spreadsheet would calculate what begins with one of these. */
-const FORMULA = /^[\s\0]*[=+\-@]|^[\t\r\n]/;
+/**
+ * Where a spreadsheet would begin to calculate: at the beginning of a cell, and behind `;`, a tab or a new line. Where
+ * semicolons separate cells, as in Spanish and Portuguese, a spreadsheet takes no comma and no quotation mark for the end of a cell.
+ */
+const FORMULA = /^(?=[\t\r\n])|(^|\r?\n|[;\t\r])(?=(?:[^\S\t\r\n]|\0)*[=+\-@＝＋－＠])/g;
 
 /** A cell. What a spreadsheet would take for a formula gets an apostrophe in front; numbers are harmless. */
 export function cell(text: string): string {
-  const harmless = FORMULA.test(text) && !NUMBER.test(text) ? `'${text}` : text;
+  const harmless = NUMBER.test(text) ? text : text.replace(FORMULA, "$1'");
   return /[",\r\n;\t]/.test(harmless) ? `"${harmless.replaceAll('"', '""')}"` : harmless;
 }
 

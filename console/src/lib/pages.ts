@@ -5,8 +5,8 @@ import { type Resource, useResource } from './resource.ts';
 import type { Page, SearchRequest } from './shapes.ts';
 
 /** The most rows that a page shows without being slow. */
-const MOST = 500;
-const FACTOR = 5;
+export const MOST = 500;
+export const FACTOR = 5;
 
 export type Growing<T> = Resource<Page<T>> & {
   /** Show more of them, or those after the last one if a page cannot hold more; null at the end. */

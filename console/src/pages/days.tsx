@@ -14,6 +14,9 @@ const STEP = BAR * (SERIES.length + 1);
 type Day = { startTime: string } & Record<(typeof SERIES)[number], number>;
 type Found = { items: Day[]; mostCounted: number };
 
+/** A day of 24 hours is that of its middle: where clocks change, the later ones begin an hour before or after midnight. */
+const named = ({ startTime }: Day): string => day(new Date(Date.parse(startTime) + 43_200_000).toISOString());
+
 /** The beginning of the local day from which this many days last until the end of today. */
 function firstDay(): string {
   const now = new Date();
@@ -60,7 +63,7 @@ export function Days() {
       </figcaption>
       <Bars days={items} most={most} />
       <p class="dim axis" aria-hidden="true">
-        <span>{day(items[0]!.startTime)}</span>
+        <span>{named(items[0]!)}</span>
         <span>{t('days.most', { n: told(most) })}</span>
         <span>{t('days.today')}</span>
       </p>
@@ -79,7 +82,7 @@ export function Days() {
           <tbody>
             {items.map((one) => (
               <tr key={one.startTime}>
-                <th scope="row">{day(one.startTime)}</th>
+                <th scope="row">{named(one)}</th>
                 {SERIES.map((name) => (
                   <td key={name}>{told(one[name])}</td>
                 ))}

@@ -6,7 +6,7 @@ import type { CompensationModel } from '../lib/compensation.ts';
 import { kindOf } from '../lib/groups.ts';
 import { t } from '../lib/i18n.ts';
 import type { Now } from '../lib/instance.ts';
-import { useGrowing } from '../lib/pages.ts';
+import { FACTOR, MOST, useGrowing } from '../lib/pages.ts';
 import { useResource } from '../lib/resource.ts';
 import { href } from '../lib/router.ts';
 import type { ElementInstance, Instance, Job, Page, Subscription, Timer, UserTask, Variable } from '../lib/shapes.ts';
@@ -55,7 +55,7 @@ async function loadWaits(instance: string, element: string, limit: number, abort
   return { elements: elements.items, timers, subscriptions, tasks };
 }
 
-type WaitsProps = { waits: Waits; more: () => void };
+type WaitsProps = { waits: Waits; more: (() => void) | null };
 
 function WaitCards({ waits, more }: WaitsProps) {
   return (
@@ -171,7 +171,7 @@ export function Inspector({
     [`instance:${key}`],
   ).data.value;
   const moreWaits = () => {
-    waiting.value *= 5;
+    waiting.value *= FACTOR;
   };
   const elements = selected ? (waits?.elements ?? []) : [];
   const scopes = new Set(
@@ -224,7 +224,7 @@ export function Inspector({
             ))
         : null}
       {!past && <Incidents key={selected} now={now} selected={selected} scopes={scopes} />}
-      {!past && waits && <WaitCards waits={waits} more={moreWaits} />}
+      {!past && waits && <WaitCards waits={waits} more={waiting.value < MOST ? moreWaits : null} />}
       {!past && <AdHocCards of={adHocs} selected={selected} name={name} />}
       {!past && <TaskDecisions instance={key} elements={elements} />}
       {selected && <Activations view={history} selected={selected} name={name} />}

@@ -19,6 +19,7 @@ import type { ExportProps } from './export.tsx';
 import { ColumnChoice, columnsOf, shown, useValues } from './instance_columns.tsx';
 
 const SIZE = 50;
+const MOST_DEFINITIONS = 1000;
 const TEXTS: readonly [name: string, label: Key][] = [
   ['tag', 'filter.tag'],
   ['element', 'filter.element'],
@@ -67,7 +68,9 @@ function Filters({ definitions }: { definitions: Definition[] }) {
         {values.process &&
           definitions.length > 0 &&
           !definitions.some((one) => one.processDefinitionId === values.process) && (
-            <option value={values.process}>{t('filter.unknown', { id: values.process })}</option>
+            <option value={values.process}>
+              {definitions.length < MOST_DEFINITIONS ? t('filter.unknown', { id: values.process }) : values.process}
+            </option>
           )}
         {ids.map(([id, name]) => (
           <option key={id} value={id}>
@@ -192,7 +195,7 @@ export function Instances() {
   const rowsCame = found.data.value !== undefined || found.problem.value !== null; // before them, the choice of processes would only be in their way
   const definitions = useResource(
     rowsCame ? 'definitions' : '',
-    (abort) => search<Definition>('process-definitions', { page: { limit: 1000 } }, abort),
+    (abort) => search<Definition>('process-definitions', { page: { limit: MOST_DEFINITIONS } }, abort),
     ['definitions'],
   );
   const ids = shown(values.state);

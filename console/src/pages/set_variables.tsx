@@ -89,7 +89,9 @@ function Changes({ before, mine }: { before: Values; mine: Values }) {
         {names.map((name) => (
           <tr key={name}>
             <th scope="row">{name}</th>
-            <td>{name in before ? <del>{before[name]}</del> : <span class="dim">{t('variables.new')}</span>}</td>
+            <td>
+              {Object.hasOwn(before, name) ? <del>{before[name]}</del> : <span class="dim">{t('variables.new')}</span>}
+            </td>
             <td>
               <ins>{mine[name]}</ins>
             </td>
