@@ -39,7 +39,8 @@ VALUES = """SELECT e.event ->> 4 FROM event_log, json_array_elements(events::jso
 ROWS = "SELECT count(*) FROM command_log WHERE intent = $1"
 AUDITED = "SELECT position, result FROM audit_log ORDER BY position"
 RECORD = AuditRecord("USER", "ada", "OPERATOR", "PROCESS_INSTANCE", "UPDATE")
-ANSWERS = "SELECT request, count(*) FROM event_log WHERE response IS NOT NULL AND request = ANY ($1) GROUP BY request"
+ANSWERS = """SELECT coalesce(request, position), count(*) FROM event_log
+    WHERE (response IS NOT NULL OR rejection IS NOT NULL) AND coalesce(request, position) = ANY ($1) GROUP BY 1"""
 
 
 async def column(connection, query, *parameters):
