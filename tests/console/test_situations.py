@@ -233,6 +233,17 @@ def test_home_has_a_chart_of_the_past_days(console, api):
     assert console.violations() == []
 
 
+def test_a_part_that_cannot_be_loaded_says_so(console):
+    """A server of another version has other files."""
+    console.page.route("**/assets/days*.js", lambda route: route.fulfill(status=404))
+    console.open("/")
+    expect(console.page.get_by_role("alert")).to_have_text(
+        "This part of the console cannot be loaded. Load the page again."
+    )
+    assert all("404" in error for error in console.errors)
+    console.errors.clear()
+
+
 def test_a_list_has_chosen_columns_a_file_and_ticked_rows(console, api):
     """Found by a part of the business id. No cell of the file is a formula, and the batch has the ticked rows only."""
     claims = ["=1+1", 'a "b", c', "-5", "x;@y\n-z"]

@@ -25,6 +25,12 @@ function useLoaded<P>(
   return [loaded, failed];
 }
 
+const Failed = () => (
+  <p class="invalid pad" role="alert">
+    {t('lazy.failed')}
+  </p>
+);
+
 /** A page. `load` is the same function each time, so the chunk is asked for once. `ahead` asks for the page's data meanwhile. */
 export function Lazy<P extends object>({
   load,
@@ -39,20 +45,15 @@ export function Lazy<P extends object>({
   return (
     <>
       <Head title={title} />
-      {failed.value ? (
-        <p class="invalid pad" role="alert">
-          {t('lazy.failed')}
-        </p>
-      ) : (
-        <p class="dim loading">{t('loading')}</p>
-      )}
+      {failed.value ? <Failed /> : <p class="dim loading">{t('loading')}</p>}
     </>
   );
 }
 
-/** A dialog. Nothing is shown until it is there. */
+/** A dialog, or a part of a page. Nothing is shown until it is there, unless it cannot be loaded. */
 export function Opened<P extends object>({ load, props }: LazyProps<P>) {
-  const [loaded] = useLoaded(load);
+  const [loaded, failed] = useLoaded(load);
   const Part = loaded.value?.page;
-  return Part ? <Part {...props} /> : null;
+  if (Part) return <Part {...props} />;
+  return failed.value ? <Failed /> : null;
 }
