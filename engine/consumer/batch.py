@@ -177,18 +177,20 @@ async def compute(
     collected, missing = _Collected(), None
     started = turn = perf_counter()
     for one in decoded:
-        sent = len(processor.notices.to_inbox)
+        before = len(processor.notices.to_inbox)
         try:
             handled = _process(processor, one, now, leases)
         except NotLoaded as not_loaded:
             missing = not_loaded.need
             break
+        sent = processor.notices.to_inbox[before:]
         _collect(collected, one.row, one.command, handled)
         if not collected.for_others:
-            held = _is_held(handled, processor.notices.to_inbox[sent:])
+            held = _is_held(handled, sent)
             collected.for_others = not (held or isinstance(one.command, ContinueWork | EndHold))
         if one.row.audit is not None:
-            _audit(collected, processor, one, one.row.audit, handled)
+            position = one.row.position if one.row.request is None else one.row.request
+            _audit(collected, one.command, position, one.row.audit, handled, sent)
         moment = perf_counter()
         if moment - turn > CHECKPOINT_EVERY_S:
             await trio.lowlevel.checkpoint()
@@ -268,11 +270,14 @@ def _resumed(
     def is_loaded(one: InboxCommand) -> bool:
         return loaded.left_out.isdisjoint(_declared(one.command, one.tenant))
 
+    to_inbox = processor.notices.to_inbox
+    before = len(to_inbox)
     for one, handled in processor.take_back_held(enough, is_loaded, loaded.leases):
         _count(collected, one.command.intent, one.command, handled[0])
         if one.audit is not None:
             assert one.request is not None, "only a client's command is audited"
-            _note_audited(collected, one.audit, one.request, handled)
+            _audit(collected, one.command, one.request, one.audit, handled, to_inbox[before:])
+        before = len(to_inbox)
         yield handled
 
 
@@ -309,17 +314,20 @@ def _is_held(handled: list[Handled], sent: list[InboxCommand]) -> bool:
     return len(handled) == 1 and not handled[0].events and any(one.held_by is not None for one in sent)
 
 
-def _audit(collected: _Collected, processor: Processor, one: Decoded, record: str, handled: list[Handled]) -> None:
-    """Collect the record of a command, or send it along if another partition handles the command."""
-    position = one.row.position if one.row.request is None else one.row.request
-    for sent in processor.notices.to_inbox:
-        if sent.command is one.command or (sent.again and sent.request == position):
-            sent.audit = record
+def _audit(
+    collected: _Collected,
+    command: Command | None,
+    position: int,
+    record: str,
+    handled: list[Handled],
+    sent: Iterable[InboxCommand],
+) -> None:
+    """Collect the record of a command of a client's request. It goes along with the command, among those that this one
+    has `sent`, if another partition handles it, or if it has to wait."""
+    for each in sent:
+        if each.command is command or (each.again and each.request == position):
+            each.audit = record
             return
-    _note_audited(collected, record, position, handled)
-
-
-def _note_audited(collected: _Collected, record: str, position: int, handled: list[Handled]) -> None:
     response = next((msgspec.json.encode(each.response) for each in handled if each.response is not None), None)
     collected.audited.append(AuditedCommand(record, position, handled[0].rejection is not None, response))
 

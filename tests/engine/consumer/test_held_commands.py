@@ -15,7 +15,7 @@ from tests.engine.consumer.test_migration import a_page_is_one_element, a_progra
 from tests.eventually import eventually
 from vivero.core.execution import held_commands
 from vivero.core.records.base import DEFAULT_TENANT
-from vivero.core.records.instances import SetVariables
+from vivero.core.records.instances import CancelInstance, SetVariables
 from vivero.core.records.jobs import CompleteJob
 from vivero.core.records.migrations import MigrateInstance
 from vivero.storage.access import audit_log
@@ -105,6 +105,29 @@ def killed_by_commits(life, observer, commits):
             life.cancel()
 
     observer.committed = last_commit
+
+
+async def test_a_held_command_that_has_to_wait_once_more_takes_its_audit_record_along(
+    migrated, connection, a_page_is_one_element
+):
+    """The second migration finds a tree that its batch has changed. It fails, as a cancellation comes before it."""
+    serial = Serial()
+    serial.deploy(FILE)
+    key = serial.start("p", items=[1, 2, 3])
+    (target,) = serial.deploy(renamed(FILE, "a"))
+    (other,) = serial.deploy(FILE)
+    await pin_clock(connection)
+    async with a_program(migrated, serial) as observer:
+        for command in serial.commands:
+            await answered(observer, await append(connection, [command]))
+        moves = MigrateInstance(key, target, (("a", "a9"),)), MigrateInstance(key, other, (("a9", "a"),))
+        sent = [(DEFAULT_TENANT, command) for command in (*moves, CancelInstance(key))]
+        last = await append(connection, sent, audit_log.encode(RECORD))
+        await eventually(partial(nothing_left, connection))
+        outcomes = [observer.outcomes[position].rejection is None for position in (last - 2, last - 1, last)]
+    assert outcomes == [True, False, True]
+    audited = (await connection.execute(AUDITED)).rows
+    assert audited == [(last - 2, "SUCCESS"), (last - 1, "FAIL"), (last, "SUCCESS")]
 
 
 async def nothing_left(connection):
