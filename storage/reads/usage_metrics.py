@@ -1,7 +1,7 @@
 """The use of the engine in a time: numbers of process instances, of evaluations of decisions, and of assignees.
 
 Nothing counts while the engine runs: the numbers are those of rows. Triggers keep the numbers of deleted rows, by the
-quarter of an hour in which these began. A time has the whole quarter if it has the beginning of it.
+quarter of an hour in which these began. A time has the whole quarter if this begins in it, and before its end.
 """
 
 from __future__ import annotations
