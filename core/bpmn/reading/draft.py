@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from enum import Enum
-from functools import lru_cache
 
 from vivero.core.bpmn.model import Flow, FlowId, Node, NodeId
 from vivero.core.bpmn.reading.extensions import Extensions
@@ -185,7 +184,7 @@ class Draft:
 
 def event_definitions(element: Element) -> list[Element]:
     """The event definitions of an event, including references to shared ones."""
-    return [child for child in element if _is_definition(str(child.tag))]
+    return [child for child in element if _is_definition(child)]
 
 
 def is_none_event(element: Element) -> bool:
@@ -198,6 +197,6 @@ def definition_of(element: Element) -> tuple[str, Element] | None:
     return (split(definitions[0])[1], definitions[0]) if len(definitions) == 1 else None
 
 
-@lru_cache(1_000)  # each check of a file asks anew; a hostile file has any number of names
-def _is_definition(tag: str) -> bool:
-    return tag.startswith(f"{{{BPMN}}}") and tag.endswith(("EventDefinition", "eventDefinitionRef"))
+def _is_definition(element: Element) -> bool:
+    tag = str(element.tag)
+    return tag.endswith(("EventDefinition", "eventDefinitionRef")) and tag.startswith(f"{{{BPMN}}}")

@@ -199,15 +199,23 @@ def _skip_space(text: str, at: int) -> int:
 
 def split(element: Element) -> tuple[str, str]:
     """Namespace and local name. The namespace is empty if there is none."""
-    return _split(str(element.tag))
+    tag = str(element.tag)
+    return _split_known(tag) if len(tag) <= KNOWN_CHARACTERS else _split(tag)
 
 
-@lru_cache(1_000)  # checks ask for the few names of BPMN again and again; a hostile file has any number of them
+KNOWN_CHARACTERS = 200
+"""Longer names are not remembered. BPMN has none, and a hostile file repeats one of megabytes in each of its tags."""
+
+
 def _split(tag: str) -> tuple[str, str]:
     if not tag.startswith("{"):
         return "", tag
     namespace, _, local = tag[1:].partition("}")
     return namespace, local
+
+
+_split_known = lru_cache(1_000)(_split)
+"""Checks ask for the few names of BPMN again and again; a hostile file has any number of them."""
 
 
 def line_of(element: Element) -> int | None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import socket
 import time
+import tracemalloc
 from pathlib import Path
 
 import pytest
@@ -313,6 +314,24 @@ def test_the_deepest_file_that_is_read():
     parsed = parse(inside(scopes + "</subProcess>" * depth), "x")
     assert parsed.problems == ()
     assert len(parsed.processes[0].nodes) == 2 + 2 * depth
+
+
+def test_long_names_are_not_kept_in_memory():
+    """lxml repeats the namespace in the name of each element: 10 MB here, and gigabytes in the largest file."""
+    few, many = (
+        inside(
+            f'<extensionElements xmlns:x="urn:{"x" * length}">'
+            f"{''.join(f'<x:e{n} />' for n in range(50))}</extensionElements>"
+        )
+        for length in (1, 200_000)
+    )
+    parse(few, "a.bpmn")
+    tracemalloc.start()
+    try:
+        parse(many, "a.bpmn")
+        assert tracemalloc.get_traced_memory()[0] < 1_000_000
+    finally:
+        tracemalloc.stop()
 
 
 def test_limits_are_settings():
