@@ -176,13 +176,14 @@ class HeldCommands:
         Those of earlier batches are in the inbox. If they are few, those of this batch, which are not, return as well.
         """
         view, waiting = self._view, self._waiting[root]
+        tenant = waiting.kept[0].command.tenant if waiting.kept else view.tenant  # else a page or `EndHold` is handled
         of_batch = {id(one) for one in notices.to_inbox if one.held_by == root}
         before = min(waiting.before, RELEASED_AT_ONCE)
         characters = waiting.characters_before * before // max(waiting.before, 1)
         waiting.before -= before
         waiting.characters_before -= characters
         view.holds.note_taken(root, before, characters)
-        in_inbox, tenant = before, view.tenant
+        in_inbox = before
         for _ in range(min(RELEASED_AT_ONCE - before, len(waiting.kept))):
             one, characters = waiting.kept.popleft()
             view.holds.note_taken(root, 1, characters)

@@ -230,6 +230,22 @@ def test_what_comes_in_the_batch_of_the_last_page_comes_behind_what_waits():
     assert (processor.notices.returned, processor.notices.to_inbox) == ({engine.key: 1}, [])
 
 
+def test_the_end_of_a_hold_has_the_tenant_of_its_commands():
+    """Commands of another tree may have been the last ones in the batch."""
+    engine = everything(IN_PAGES)
+    on_the_way = begun(engine, 2)
+    on_the_way.append((SetVariables(engine.key, raw({"k": 0})), "<default>", None))
+    while sum(one.element.endswith("9") for one in engine.state.elements.values()) < PAGES - 1:
+        step(engine, on_the_way)
+    processor = engine.memory.processor
+    processor.process(CommandRecord(10**6, "<default>", *on_the_way.pop()[:1]), 0)
+    processor.view.tenant = "other"
+    processor.give_up_awaiting()
+    sent = [(type(one.command), one.tenant) for one in processor.notices.to_inbox]
+    assert sent == [(EndHold, "<default>")]
+    assert processor.notices.released == {engine.key: 1}
+
+
 def test_many_or_large_commands_that_wait_for_other_trees_count_as_well(monkeypatch):
     monkeypatch.setattr(holds, "MOST_CHARACTERS_HELD_IN_ALL", 1_000)
     engine = everything(IN_PAGES)
