@@ -1,4 +1,4 @@
-"""What happened day by day: process instances that began and ended, and incidents. It is for a chart.
+"""The process instances that began and ended day by day, and the incidents. They are for a chart.
 
 Nothing counts while the engine runs: the numbers are those of the rows that are kept.
 """

@@ -10,7 +10,7 @@ from packaging.requirements import Requirement
 ROOT = Path(__file__).parents[2]
 HEAD = """# Third-party licences
 
-What an installation contains beside Vivero, with the licence that each package declares.
+An installation contains these parts beside Vivero, with the licence that each package declares.
 `python -m tests.operations.third_party` writes this page; a test compares it with the lock files. `make sbom` lists
 versions and hashes, too ([installation](installation.md#parts-and-licences)).
 """

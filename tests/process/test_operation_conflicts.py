@@ -41,7 +41,7 @@ def endless(first):
 
 
 CALM = model(start(), xor("z"), catch_message("told"), "start > z > told > z", id="calm")
-"""Of a version of it, two operators can know."""
+"""Two operators can know a version of it."""
 OTHER = {"a": "labour", "labour": "a"}
 """The first task of the jobs, in one version → in the other one."""
 

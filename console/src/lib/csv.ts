@@ -2,8 +2,8 @@
 
 const NUMBER = /^-?\d+(\.\d+)?([eE][+-]?\d+)?$/;
 /**
- * Where a spreadsheet would begin to calculate: at the beginning of a cell, and behind `;`, a tab or a new line. Where
- * semicolons separate cells, as in Spanish and Portuguese, a spreadsheet takes no comma and no quotation mark for the end of a cell.
+ * A place where a spreadsheet would begin to calculate: the beginning of a cell, and behind `;`, a tab or a new line. A
+ * spreadsheet that separates cells by semicolons, as in Spanish and Portuguese, takes no comma and no quotation mark for the end of a cell.
  */
 const FORMULA = /^(?=[\t\r\n])|(^|\r?\n|[;\t\r])(?=(?:[^\S\t\r\n]|\0)*[=+\-@＝＋－＠])/g;
 

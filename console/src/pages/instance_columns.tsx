@@ -16,7 +16,7 @@ import { State } from '../parts/state.tsx';
 import type { Column } from '../parts/table.tsx';
 import { Time } from '../parts/time.tsx';
 
-/** What stands in front of the name of a variable. */
+/** It stands in front of the name of a variable. */
 const VARIABLE = 'variable:';
 const MOST_VARIABLES = 10;
 const PAGE = 1000;
@@ -192,7 +192,7 @@ function plain(json: string): string {
   return typeof found === 'string' ? found : json;
 }
 
-/** Which columns are shown. The choice is in the URL, and this browser remembers it. */
+/** The choice of the columns that are shown. It is in the URL, and this browser remembers it. */
 export function ColumnChoice({ state }: { state: string | undefined }) {
   const ids = shown(state);
   const name = useSignal('');

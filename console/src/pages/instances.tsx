@@ -167,7 +167,7 @@ type AllProps = {
   ticked: ReadonlySet<string>;
 };
 
-/** What one can do with the ticked instances, or with all that match: then the filter is sent, and not what the page shows. */
+/** The actions on the ticked instances, or on all that match: then the filter is sent, and not what the page shows. */
 function All({ filter, state, page, ticked }: AllProps) {
   if (!page?.totalItems) return null;
   const of = ticked.size ? { ...filter, processInstanceKey: { $in: [...ticked] } } : filter;
