@@ -57,7 +57,7 @@ def misplaced(place: SessionSchemas, user: str) -> str | None:
     """The reason why a program must not work in this place, and what to do; None if it may."""
     if place.schema is None:
         there = (
-            f"{_have(place.installed)} an installation. {set_search_path(place.installed[0], user)}"
+            f"{schemas_have(place.installed)} an installation. {set_search_path(place.installed[0], user)}"
             if place.installed
             else ""
         )
@@ -77,13 +77,14 @@ def misplaced(place: SessionSchemas, user: str) -> str | None:
         )
     if place.installed and not place.is_ours and not place.is_named:
         return (
-            f"the schema {place.schema} has no installation, but {_have(place.installed)} one."
+            f"the schema {place.schema} has no installation, but {schemas_have(place.installed)} one."
             f" {set_search_path(place.installed[0], user)}. For a second installation, name its schema in the same way"
         )
     return None
 
 
-def _have(schemas: Sequence[str]) -> str:
+def schemas_have(schemas: Sequence[str]) -> str:
+    """The beginning of a sentence about what schemas have."""
     listed = ", ".join(schemas)
     return f"the schema {listed} has" if len(schemas) == 1 else f"the schemas {listed} have"
 

@@ -284,7 +284,7 @@ def test_a_forgotten_search_path_is_told_by_all_commands(of_a_schema, empty_data
         said = run(command, *arguments, "--database-url", empty_database)
         assert (said.exit_code, "but the schema App has one" in said.output) == (1, True), said.output
     said = run(doctor, "--database-url", empty_database)
-    assert "the installation is in the schema App, and the search_path leads to public" in said.output
+    assert "the schema App has an installation, and the search_path leads to public" in said.output
     assert "no tables yet" not in said.output
     assert tables(empty_database).keys() == {"App"}
 

@@ -15,6 +15,7 @@ from vivero.core.snapshots.codec import decode
 from vivero.core.snapshots.format import DefinitionEntry
 from vivero.core.state.catalogue import Definition
 from vivero.core.state.instance_tree import Instance
+from vivero.library.json_values import to_json
 from vivero.library.machine import Machine, Rejected
 from vivero.library.models import Models
 from vivero.library.result import Result, result_of
@@ -73,4 +74,4 @@ def process_of(models: Models, definition: Definition) -> Process:
 
 def encoded(variables: Mapping[str, Any]) -> Variables:
     """Variables as a command takes them. Raises TypeError for a value that JSON does not have."""
-    return {name: msgspec.Raw(msgspec.json.encode(value)) for name, value in variables.items()}
+    return {name: msgspec.Raw(to_json(name, value)) for name, value in variables.items()}

@@ -6,8 +6,6 @@ from collections import deque
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-import msgspec
-
 from vivero.core.execution.outcomes import Handled
 from vivero.core.execution.step import StepLimits
 from vivero.core.feel import from_json
@@ -22,6 +20,7 @@ from vivero.core.snapshots.format import FORMAT, Snapshot
 from vivero.core.snapshots.reader import add_channels, add_tree
 from vivero.core.snapshots.writer import definition_entry, snapshot_of
 from vivero.core.state.instance_tree import ACTIVATED, Element
+from vivero.library.json_values import to_json
 from vivero.library.models import Models
 
 MOST_ROWS = 100_000
@@ -223,7 +222,7 @@ class Machine:
 
 def _values(variables: Mapping[str, Any]) -> dict[str, Any]:
     """JSON values as FEEL has them. Raises TypeError for a value that JSON does not have."""
-    return {name: from_json(msgspec.json.encode(value)) for name, value in variables.items()}
+    return {name: from_json(to_json(name, value)) for name, value in variables.items()}
 
 
 def _throws(element: Element) -> bool:

@@ -10,6 +10,7 @@ from vivero.operations.doctor_settings import privacy, session, speed
 from vivero.operations.findings import MEGABYTE, Finding, Level
 from vivero.storage.reads.diagnosis import Facts
 from vivero.storage.retention.history import State
+from vivero.storage.schema.installations import schemas_have
 from vivero.storage.schema.migration_files import SCHEMA_VERSION
 
 CONNECTIONS_OF_A_NODE = budget.connections(Config())
@@ -76,8 +77,8 @@ def _server(facts: Facts) -> Iterator[Finding]:
 
 def _schema(facts: Facts) -> Iterator[Finding]:
     if facts.schema is None and facts.place is not None and facts.place.installed:
-        there, here = ", ".join(facts.place.installed), facts.place.schema or "no schema"
-        text = f"the installation is in the schema {there}, and the search_path leads to {here}"
+        here = facts.place.schema or "no schema"
+        text = f"{schemas_have(facts.place.installed)} an installation, and the search_path leads to {here}"
         yield Finding(Level.PROBLEM, "schema", text, "Set search_path: docs/postgresql.md#schemas")
     elif facts.schema is None:
         yield Finding(Level.WARNING, "schema", "the database has no tables yet", "Run: vivero migrate")

@@ -132,6 +132,16 @@ def test_a_number_that_is_too_large_for_a_double_is_infinite():
     assert complete(files, result.snapshot, key(result), now=NOON).instance.state == "COMPLETED"
 
 
+@pytest.mark.parametrize("value", [float("inf"), {"a": [1, -float("inf")]}, (None, float("nan"))])
+def test_a_number_that_json_does_not_have_is_refused(value):
+    """The encoder writes null for it."""
+    begun = begin(ONE_TASK, {"none": None, "text": "null"}, now=NOON)
+    with pytest.raises(TypeError, match="JSON has no infinite number and no NaN, and the variable 'a' has one"):
+        complete(ONE_TASK, begun.snapshot, key(begun), {"a": value})
+    with pytest.raises(TypeError, match="the variable 'a' has one"):
+        begin(ONE_TASK, {"a": value}, now=NOON)
+
+
 def turn_around(value):
     if isinstance(value, dict):
         return {name: turn_around(value[name]) for name in sorted(value, reverse=True)}
