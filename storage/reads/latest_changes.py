@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from itertools import takewhile
 from typing import Any, NamedTuple
 
 from vivero.core.records.base import Event
-from vivero.core.records.codec import decode_events
+from vivero.core.records.codec import decode_events, encode_events
 from vivero.core.undos.inverse import Surroundings, instances_of
 from vivero.storage.access.tenants import Tenants, TenantStatements
 from vivero.storage.postgres.driver import Connection
@@ -54,13 +55,37 @@ async def latest_change(connection: Connection, key: int, tenants: Tenants = Non
         root, version, has_ended = found[0]
         if has_ended:
             raise HasEnded
-        latest = (await connection.execute(_sql["latest"], (root, LATEST_ROWS + 1))).rows
-        earlier = (await connection.execute(_sql["earlier"], (root, EARLIER_ROWS))).rows
-        events = _events(latest)
+        rows = [_Row(*row) for row in (await connection.execute(_sql["latest"], (root, LATEST_ROWS + 1))).rows]
+        latest = _of_last_request(rows)
+        first = (latest[0].position, latest[0].seq) if latest else (0, 0)
+        earlier = (await connection.execute(_sql["earlier"], (root, *first, EARLIER_ROWS))).rows
+        events = _events((row.events, row.version) for row in latest)
         jobs = (await connection.execute(_sql["jobs"], (list(instances_of(events)), MOST_OPEN + 1))).rows
     around = Surroundings(tuple(sorted(job for (job,) in jobs)), _events(reversed(earlier)))
     is_whole = len(latest) <= LATEST_ROWS and len(jobs) <= MOST_OPEN
     return LatestChange(version, events, around, is_whole, bool(latest))
+
+
+class _Row(NamedTuple):
+    """A row of the event log. `events`: JSON."""
+
+    position: int
+    seq: int
+    request: int
+    events: bytes
+    version: int
+
+
+def _of_last_request(rows: Sequence[_Row]) -> list[_Row]:
+    """The last rows of a position that follow from one request, in their order. `rows`: the last one first.
+
+    Commands that a migration has held share a position, and each of them is a change. An answer has no events.
+    """
+    last = next((row.request for row in rows if row.events != NO_EVENTS), None)
+    return list(takewhile(lambda row: row.request == last or row.events == NO_EVENTS, rows))[::-1]
+
+
+NO_EVENTS = encode_events([])
 
 
 def _events(rows: Iterable[tuple[Any, ...]]) -> list[Event]:

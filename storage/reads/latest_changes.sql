@@ -6,18 +6,18 @@ WHERE i.process_instance_key = $1
     -- only tenants: AND i.tenant_id = ANY ($2::text[]);
 
 -- name: latest
--- The rows of the latest position that changed a tree, by the index on root_key. Counting stops at $2 rows.
-SELECT coalesce(events, large_events)::json, version FROM event_log
+-- The rows of the latest position that changed a tree, the last one first, by the index on root_key, each with the request that
+-- it follows from. Counting stops at $2 rows.
+SELECT position, seq, coalesce(request, position), coalesce(events, large_events)::json, version FROM event_log
 WHERE root_key = $1
     AND position = (SELECT position FROM event_log WHERE root_key = $1 ORDER BY position DESC, seq DESC LIMIT 1)
-ORDER BY seq LIMIT $2;
+ORDER BY seq DESC LIMIT $2;
 
 -- name: earlier
--- The rows before the latest position, the latest first: few, because only the last suspension is looked for.
+-- The rows before those of the latest command, the latest first: few, because only the last suspension is looked for.
 SELECT coalesce(events, large_events)::json, version FROM event_log
-WHERE root_key = $1
-    AND position < (SELECT position FROM event_log WHERE root_key = $1 ORDER BY position DESC, seq DESC LIMIT 1)
-ORDER BY position DESC, seq DESC LIMIT $2;
+WHERE root_key = $1 AND (position, seq) < ($2::bigint, $3::int)
+ORDER BY position DESC, seq DESC LIMIT $4;
 
 -- name: jobs
 -- The open jobs of some process instances, by the index on instances: an order by key could lead to a scan of all jobs.

@@ -17,7 +17,7 @@ from vivero.core.records.instances import CancelInstance, SetVariables
 from vivero.core.records.jobs import CompleteJob
 from vivero.core.records.messages import PublishMessage
 from vivero.core.records.migrations import MigrateInstance
-from vivero.core.records.suspensions import SuspendInstance
+from vivero.core.records.suspensions import InstanceResumed, InstanceSuspended, ResumeInstance, SuspendInstance
 from vivero.core.snapshots.codec import encode
 from vivero.core.undos.inverse import inverse_of, operation_of
 from vivero.storage.reads.latest_changes import HasEnded, job_with_worker, latest_change, taken_job
@@ -178,6 +178,36 @@ async def test_a_lease_between_the_read_of_leases_and_the_commit_refuses(engine,
     assert outcome.rejection.reason.endswith(f"but a worker has got job '{job}'")
     assert await engine.rows("SELECT FROM jobs WHERE job_key = $1 AND ended_at IS NULL", job), "nothing has happened"
     assert (await engine.run(SetVariables(key, {}))).rejection is None, "the log goes on"
+
+
+@pytest.mark.parametrize("again", [False, True])
+async def test_of_commands_that_share_a_position_the_last_one_is_the_change(engine, again):
+    """Those that a migration has held may: each follows from its own request. The position may be that of another
+    instance's command. `again`: a consequence of the second one comes last, before the answer to the first one."""
+    await engine.deploy(FORKED)
+    await engine.create("p")
+    [[key]] = await engine.rows("SELECT process_instance_key FROM process_instances")
+    for change in (SuspendInstance(key, reason="prices"), ResumeInstance(key), SuspendInstance(key, reason="tax")):
+        assert (await engine.run(change)).rejection is None
+    await engine.rows(
+        "UPDATE event_log SET position = last.position, request = event_log.position, seq = event_log.position -"
+        " last.position + 3 FROM (SELECT max(position) AS position FROM event_log) last WHERE root_key = $1"
+        " AND event_log.position > last.position - 3",
+        key,
+    )
+    copied = (
+        "INSERT INTO event_log (partition_id, position, seq, root_key, request, events, version, processed_at)"
+        " SELECT partition_id, position, $3, root_key, request, coalesce($4, events), version, processed_at"
+        " FROM event_log WHERE root_key = $1 AND position = (SELECT max(position) FROM event_log) AND seq = $2"
+    )
+    if again:
+        await engine.rows(copied, key, 2, 4, None)
+    await engine.rows(copied, key, 1, 5, "[]")
+    found = await latest_change(engine.connection, key)
+    kinds = [type(event) for event in found.events]
+    assert kinds == ([InstanceResumed] if again else [InstanceSuspended])
+    earlier = [event.reason for event in found.around.earlier if isinstance(event, InstanceSuspended)]
+    assert earlier == (["prices", "tax"] if again else ["prices"])
 
 
 async def test_an_instance_that_ends_before_the_undo_is_not_found(engine):
