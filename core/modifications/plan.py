@@ -153,7 +153,7 @@ def _check_size(
 
 
 Target = tuple[Node, Element | None, tuple[VariableInstruction, ...], int]
-"""What an `Activation` says: the element, its ancestor, the variables, and how often it begins."""
+"""An `Activation` with its element, its ancestor, the variables, and how often the element begins."""
 
 
 def _checked(

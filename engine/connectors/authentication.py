@@ -21,7 +21,7 @@ from vivero.engine.connectors.secrets import UsedSecrets
 
 MAX_TOKENS = 1000
 MAX_CHARACTERS = 16 * 1024
-"""Of a credential. Each is searched for in the answer, whose author may have chosen both."""
+"""The limit of a credential. Each is searched for in the answer, whose author may have chosen both."""
 DEFAULT_LIFE_S = 60.0
 """The life of a token whose server does not tell it."""
 EARLY_S = 30.0

@@ -108,7 +108,7 @@ async def plant(client: Client, progress: Callable[[int], None]) -> None:
 
 @dataclass(frozen=True, slots=True)
 class Bed:
-    """Where instances are planted, and the business ids of those that stand already."""
+    """The server that gets the instances, and the business ids of those that stand already."""
 
     client: Client
     standing: frozenset[str]

@@ -371,7 +371,7 @@ async def test_a_batch_operation_finds_a_range_of_time_by_its_index(connection, 
 
 @pytest.mark.parametrize(("definition", "names", "instances"), [(1007, ["parity", "x"], 10), (1, [], 0)])
 async def test_names_of_variables_are_read_by_instance(connection, definition, names, instances):
-    """Those of a definition among many. Of one with more instances, the newest thousand are read."""
+    """The query reads those of one definition among many, and the newest thousand if it has more."""
     await connection.script("BEGIN; UPDATE partitions SET id = 0 WHERE id = 1")  # that of the keys, until its end
     prepared = prepare_groups(VARIABLE_NAMES, SearchQuery({}, limit=10), (NEWEST, definition))
     found = await run(connection, prepared)
