@@ -1,7 +1,7 @@
 """The number of commands of batch operations in the log: far fewer while others have commands, too.
 
 A command of others waits behind all that is in the log when it comes. Alone, a batch fills the log for a tenth of a
-second. Beside others, it sends as much as the engine processes in 5 ms.
+second. Beside others, it sends as much as the engine processes in a hundredth.
 """
 
 from __future__ import annotations
@@ -12,13 +12,10 @@ from collections.abc import Iterable, Sequence
 import trio
 
 from vivero.core.partitions.keys import partition_of
-from vivero.engine.timers.pace import TriggerPace
+from vivero.engine.timers.pace import LEAST, TriggerPace
 
-BESIDE_S = 0.005
+BESIDE_S = 0.01
 """The wait of others' commands behind those of batches, if there are any."""
-LEAST_BESIDE = 4
-"""Commands of batches beside others: the engine computes them in about 1 ms. A commit alone takes longer than
-`BESIDE_S` on many disks, so that this number decides there."""
 COMPANY_S = 1.0
 """Others count as having commands for this long after their last one."""
 
@@ -32,7 +29,7 @@ class ItemPace:
     def __init__(self, most: int, delay_s: float) -> None:
         """`delay_s`: for how long the engine may process commands of batches that nobody waits behind."""
         self._alone = TriggerPace(most, delay_s)
-        self._beside = TriggerPace(most, min(delay_s, BESIDE_S), first=LEAST_BESIDE, least=LEAST_BESIDE)
+        self._beside = TriggerPace(most, min(delay_s, BESIDE_S), first=LEAST)
         self._others_at = float("-inf")
         self._appending = False
         self._own: dict[int, deque[tuple[int, float]]] = {}

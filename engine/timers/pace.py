@@ -2,7 +2,7 @@
 
 A command waits behind all that is in the log when it is appended. Therefore the log holds no more triggers than the
 engine processes within `delay_s`. This number is measured, because the speed of the machine depends on its other work.
-When clients keep the log busy, the number shrinks to the least: timers are late then, like everything else, but they do
+When clients keep the log busy, the number shrinks to `LEAST`: timers are late then, like everything else, but they do
 not starve.
 """
 
@@ -18,9 +18,8 @@ SHRINK, GROW = 0.5, 1.1
 class TriggerPace:
     """The number of triggers in flight."""
 
-    def __init__(self, most: int, delay_s: float, first: int = FIRST, least: int = LEAST) -> None:
+    def __init__(self, most: int, delay_s: float, first: int = FIRST) -> None:
         self._most = most
-        self._least = least
         self._delay_s = delay_s
         self._allowed = float(min(most, first))
 
@@ -36,4 +35,4 @@ class TriggerPace:
         """
         step = min(max(self._delay_s / max(waited_s, 0.001), SHRINK), GROW)
         if step < 1 or full:
-            self._allowed = min(max(self._allowed * step, self._least), float(self._most))
+            self._allowed = min(max(self._allowed * step, LEAST), float(self._most))

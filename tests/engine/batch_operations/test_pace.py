@@ -2,7 +2,7 @@
 
 import pytest
 
-from vivero.engine.batch_operations.pace import BESIDE_S, COMPANY_S, LEAST_BESIDE, ItemPace
+from vivero.engine.batch_operations.pace import BESIDE_S, COMPANY_S, ItemPace
 from vivero.engine.timers.pace import FIRST, GROW, LEAST
 
 DELAY_S = 0.1
@@ -48,8 +48,8 @@ async def test_beside_others_few_wait_in_the_log_and_more_again_when_they_are_go
         log.round()
     log.round(others=1)
     flights = [log.round(others=1) for _ in range(60)]
-    assert flights[0] == LEAST_BESIDE
-    assert max(flights) <= max(LEAST_BESIDE, 1.3 * BESIDE_S * per_second)
+    assert flights[0] == LEAST
+    assert max(flights) <= max(LEAST, 1.3 * BESIDE_S * per_second)
     mock_clock.jump(COMPANY_S)
     assert log.pace.allowed > 2 * max(flights)
 
@@ -74,7 +74,7 @@ async def test_a_lost_connection_forgets_what_is_on_its_way(mock_clock):
     log.pace.forget()
     mock_clock.jump(10)
     log.pace.committed(1, FIRST_POSITION + 1)
-    assert log.pace.allowed == LEAST_BESIDE, "it may be the command of anybody"
+    assert log.pace.allowed == LEAST, "it may be the command of anybody"
 
 
 async def test_a_log_that_another_node_has_taken_over_is_measured_by_outcomes(mock_clock):
@@ -98,4 +98,4 @@ async def test_others_in_a_log_that_another_node_works_off_are_seen(mock_clock):
         mock_clock.jump(0.001)
         assert pace.allowed >= FIRST
         pace.settled([position])
-    assert pace.allowed == int(LEAST_BESIDE * GROW), "somebody has appended a command between the two"
+    assert pace.allowed == int(LEAST * GROW), "somebody has appended a command between the two"
