@@ -36,9 +36,12 @@ def events_page(rows: Sequence[HistoryRow], next_after: str | None) -> bytes:
 
 
 def items_of(rows: Sequence[HistoryRow]) -> list[dict[str, Any]]:
-    """One item per command, with its events and those of its follow-ups. `intent`: null once the command is deleted."""
+    """One item per command, with its events and those of its follow-ups. `intent`: null once the command is deleted.
+
+    Events that follow from an earlier command have an item of their own, which names that command.
+    """
     items = []
-    for position, of_command in groupby(rows, key=lambda row: row.position):
+    for (position, origin), of_command in groupby(rows, key=lambda row: (row.position, row.origin)):
         intent, change, at_ms, events = None, None, 0, []
         for row in of_command:
             intent, at_ms = intent or row.intent, row.processed_at_ms
@@ -46,7 +49,15 @@ def items_of(rows: Sequence[HistoryRow]) -> list[dict[str, Any]]:
             events += [
                 {"type": type(event).__name__, **_fields_of(event)} for event in decode_events(row.events, row.version)
             ]
-        about = {"commandPosition": str(position), "at": iso_time(at_ms), "intent": intent, "change": change}
+        if origin is not None and not events:
+            continue  # only an answer to a request that waited
+        about = {
+            "commandPosition": str(position),
+            "requestPosition": None if origin is None else str(origin),
+            "at": iso_time(at_ms),
+            "intent": intent,
+            "change": change,
+        }
         items.append({**about, "events": events})
     return items
 
@@ -76,7 +87,8 @@ def trace_page(rows: Sequence[HistoryRow], next_after: str | None) -> bytes:
 def command_document(command: LoggedCommand) -> bytes:
     """A command of the log with its outcome and its events."""
     outcome = command.outcome
-    rejection = None if outcome is None else outcome.rejection
+    own = command.rows[0].rejection if command.rows else None  # one that answers another command has no outcome
+    rejection = own if outcome is None else outcome.rejection
     response = None if outcome is None or outcome.response is None else msgspec.json.decode(outcome.response)
     status = "PENDING" if not command.rows else "PROCESSED" if rejection is None else "REJECTED"
     document = {

@@ -148,7 +148,8 @@ class LoggedCommand(msgspec.Struct, frozen=True, gc=False):
 class HistoryRow(msgspec.Struct, frozen=True, gc=False):
     """A row of the event log of an instance tree. `intent` and `payload` are None after the command was deleted.
 
-    Only the first row of a command has its payload.
+    Only the first row of a command has its payload. `origin`: the position of an earlier command from which the row
+    follows, and whose intent it has; None if it is that of the row.
     """
 
     position: int
@@ -158,6 +159,7 @@ class HistoryRow(msgspec.Struct, frozen=True, gc=False):
     intent: str | None
     payload: bytes | None
     version: int
+    origin: int | None = None
 
 
 class HistoryPage(NamedTuple):

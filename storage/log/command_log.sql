@@ -97,18 +97,25 @@ WHERE position = $1 AND partition_id IN (SELECT id FROM partitions)
 ORDER BY seq;
 
 -- name: history
--- The events of an instance tree, by the index on root_key, with their commands until these are deleted. $3 rows, without the
--- commands that come after $4 bytes: only whole ones are left out. What is left out is not read from its TOAST table.
-SELECT position, seq, at, coalesce(events, large_events)::json, intent, payload, version, found
+-- The events of an instance tree, by the index on root_key, with their commands until these are deleted. A row that follows from
+-- an earlier command than that of its position names it: one that was held, or whose follow-ups had to wait for a load. $3 rows,
+-- without the commands that come after $4 bytes: only whole ones are left out. What is left out is not read from its TOAST table.
+SELECT position, seq, at, coalesce(events, large_events)::json, intent, payload, version, origin, found
 FROM (
     SELECT *, count(*) OVER () AS found,
         coalesce(sum(bytes) OVER (ORDER BY position RANGE UNBOUNDED PRECEDING EXCLUDE GROUP), 0) AS bytes_before
     FROM (
-        SELECT e.position, e.seq, to_epoch_ms(e.processed_at) AS at, e.events, e.large_events, e.version, c.intent,
-            CASE WHEN e.seq = 0 THEN c.payload END AS payload,
-            pg_column_size(coalesce(e.events, e.large_events))
-                + CASE WHEN e.seq = 0 THEN coalesce(pg_column_size(c.payload), 0) ELSE 0 END AS bytes
-        FROM event_log e LEFT JOIN command_log c ON c.partition_id = e.partition_id AND c.position = e.position
+        SELECT e.position, e.seq, to_epoch_ms(e.processed_at) AS at, e.events, e.large_events, e.version, c.intent, c.payload,
+            pg_column_size(coalesce(e.events, e.large_events)) + coalesce(pg_column_size(c.payload), 0) AS bytes, origin
+        FROM event_log e
+        LEFT JOIN command_log p ON p.partition_id = e.partition_id AND p.position = e.position
+        CROSS JOIN LATERAL (
+            SELECT CASE WHEN e.request <> e.position AND e.request IS DISTINCT FROM p.request THEN e.request END AS origin) o
+        LEFT JOIN LATERAL (
+            SELECT p.intent, CASE WHEN e.seq = 0 THEN p.payload END AS payload WHERE origin IS NULL
+            UNION ALL
+            SELECT l.intent, CASE WHEN l.intent = 'PROCESS_INSTANCE:CHANGE_IF_MATCH' THEN l.payload END FROM command_log l
+            WHERE l.partition_id = (origin >> 51)::int AND l.position = origin) c ON true
         WHERE e.root_key = (SELECT root_key FROM process_instances WHERE process_instance_key = $1
             -- only tenants: AND tenant_id = ANY ($5::text[])
         ) AND e.position > $2

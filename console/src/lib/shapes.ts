@@ -267,9 +267,11 @@ export type User = {
 
 /** An event of the log. Its other fields depend on its type. */
 export type LogEvent = { type: string } & Record<string, unknown>;
-/** `change`: the intent of the command inside of a conditional one (`If-Match`). */
+/** `change`: the intent of the command inside of a conditional one (`If-Match`). `requestPosition`: an earlier command,
+ * from which the events follow, and whose intent the item has. */
 export type LogItem = {
   commandPosition: string;
+  requestPosition: Nullable<string>;
   at: string;
   intent: Nullable<string>;
   change: Nullable<string>;

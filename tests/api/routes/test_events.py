@@ -7,7 +7,16 @@ from tests.api.conftest import KEY, NOW, Client
 from tests.api.test_large_bodies import Refusing
 from vivero.api import app
 from vivero.api.computing.large_histories import LARGE_ROWS
-from vivero.core.records.instances import ElementActivating, ElementCompleted, IncidentRaised, InstanceCreated
+from vivero.core.commands.conditional_change import conditional
+from vivero.core.records.codec import encode_command
+from vivero.core.records.conditional_changes import ChangeIfMatch
+from vivero.core.records.instances import (
+    ElementActivating,
+    ElementCompleted,
+    IncidentRaised,
+    InstanceCreated,
+    SetVariables,
+)
 from vivero.core.records.jobs import CompleteJob
 from vivero.engine.compute.problems import Busy
 
@@ -47,6 +56,23 @@ async def test_pages_go_on_where_the_last_one_ended(happened, reader, monkeypatc
     rest = (await reader("GET", f"{PATH}?after={page['next']}")).json
     assert [item["commandPosition"] for item in page["items"] + rest["items"]] == ["3", "4"]
     assert rest["next"] is None
+
+
+async def test_what_follows_from_an_earlier_command_names_it(happened, rows, reader):
+    """One that was held, with its change if it was conditional; the answer to a request that waited tells nothing."""
+    payload = encode_command(conditional(SetVariables(KEY, {}), KEY, (1,)))
+    common = {"partition_id": 0, "append_id": "0" * 32, "ord": 0, "at": NOW, "tenant_id": "<default>"}
+    rows.put("command_log", position=2, **common, intent=ChangeIfMatch.intent, payload=payload)
+    happened(3, CREATED, command=CompleteJob(KEY + 9))
+    happened(3, ElementCompleted(KEY), seq=1)
+    happened(3, ElementCompleted(KEY), seq=2)
+    happened(3, seq=3)
+    rows.execute("UPDATE event_log SET request = 3 WHERE position = 3 AND seq = 1")
+    rows.execute("UPDATE event_log SET request = 2 WHERE position = 3 AND seq = 2")
+    rows.execute("UPDATE event_log SET request = 1 WHERE position = 3 AND seq = 3")
+    items = (await reader("GET", PATH)).json["items"]
+    told = [(item["intent"], item["change"], item["requestPosition"], len(item["events"])) for item in items]
+    assert told == [("JOB:COMPLETE", None, None, 2), (ChangeIfMatch.intent, SetVariables.intent, "2", 1)]
 
 
 async def test_an_unknown_instance(reader):

@@ -2,6 +2,7 @@
 (docs/adr/0088).
 """
 
+import json
 from functools import partial
 
 import pytest
@@ -13,6 +14,7 @@ from tests.core.models import start, task
 from tests.engine.consumer.serial_runs import Serial, append, pin_clock
 from tests.engine.consumer.test_migration import a_page_is_one_element, a_program, answered, renamed
 from tests.eventually import eventually
+from vivero.api.computing.histories import command_document, items_of
 from vivero.core.execution import held_commands
 from vivero.core.records.base import DEFAULT_TENANT
 from vivero.core.records.instances import CancelInstance, SetVariables
@@ -20,7 +22,7 @@ from vivero.core.records.jobs import CompleteJob
 from vivero.core.records.migrations import MigrateInstance
 from vivero.storage.access import audit_log
 from vivero.storage.access.audit_log import AuditRecord
-from vivero.storage.log import command_log
+from vivero.storage.log import command_log, recent_commands
 
 __all__ = ["a_page_is_one_element"]
 
@@ -93,6 +95,16 @@ async def test_each_command_returns_once_although_the_program_is_killed_at_each_
     requests = requests[1:]
     assert sorted((await connection.execute(ANSWERS, (requests,))).rows) == [(one, 1) for one in requests]
     assert set(await column(connection, "SELECT element_id FROM element_instances WHERE ended_at IS NULL")) == {"a9"}
+    shown = {one.position: one.rejection for one in await recent_commands.recent(connection, 1, 1 << 62, 1_000)}
+    assert [one for one in (last - COMMANDS - 1 + n for n in range(COMMANDS + 2)) if shown[one]] == [last]
+    for position in requests:
+        told = json.loads(command_document(await command_log.command(connection, position)))
+        assert told["status"] == ("REJECTED" if position == last else "PROCESSED")
+    page = await command_log.history(connection, key, 0, 10_000, 1 << 40)
+    sets = [item for item in items_of(page.rows) if any(event["type"] == "VariableSet" for event in item["events"])]
+    assert [item["intent"] for item in sets[-COMMANDS:]] == [SET] * COMMANDS
+    if rows == COMMANDS:
+        assert [int(item["requestPosition"]) for item in sets[-COMMANDS:]] == requests[:-1]
 
 
 def killed_by_commits(life, observer, commits):
