@@ -102,7 +102,9 @@ def _encode(value: Any, limits: FeelLimits, with_texts: bool) -> str:
 
 def _text_of(value: Any, converter: _Converter) -> str:
     try:
-        text = _encoder.encode(converter.convert(value)).decode()
+        converted = converter.convert(value)
+        converter.check_sum()
+        text = _encoder.encode(converted).decode()
     except RecursionError:
         raise LimitExceeded("nesting_depth", "The value is nested too deeply to write it as JSON") from None
     except UnicodeEncodeError as error:
@@ -136,6 +138,10 @@ class _Converter:
             message = f"The JSON text exceeds the limit of {self._limits.output_size} characters"
             raise LimitExceeded("output_size", message)
 
+    def check_sum(self) -> None:
+        """Refuse a text that is certainly too long before it is written. The sum exceeds its size by one at most."""
+        self.check(self._size - 1)
+
     def convert(self, value: Any) -> Any:
         kind = type(value)
         self._size += 2 + (len(value) if kind is str else 0)
@@ -160,6 +166,7 @@ class _Converter:
         before = self._size
         self.check(before)
         items = value if type(value) is list else value.values()
+        self.check(before + 2 * len(items) - 1)
         converted: Any = value
         if items and not self._are_encodable(items):
             self._count(len(items))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from decimal import Decimal
 from types import NoneType
 from typing import Any
@@ -138,9 +139,12 @@ def warn_type(run: Run, expected: str, found: Any) -> None:
         run.warn(INVALID_TYPE, f"Expected {expected} but found '{message_text(run, found)}'")
 
 
-def display(value: Any, size: int) -> str:
-    """The text of a value for people. Longer texts are cut after about `size` characters and end in …."""
-    writer = _Writer(size)
+def display(value: Any, size: int, parts: int = sys.maxsize) -> str:
+    """The text of a value for people. Longer texts are cut after about `size` characters and end in ….
+
+    `parts`: the scalars, brackets and commas at most, which bound the time.
+    """
+    writer = _Writer(size, parts=parts)
     try:
         writer.write(value)
     except _TextTooLong:
@@ -172,17 +176,18 @@ class _TextTooLong(Exception):
 class _Writer:
     """Collects the parts of a value's text."""
 
-    __slots__ = ("left", "parts", "run")
+    __slots__ = ("left", "most", "parts", "run")
 
-    def __init__(self, size: int, run: Run | None = None) -> None:
+    def __init__(self, size: int, run: Run | None = None, parts: int = sys.maxsize) -> None:
         self.left = size
+        self.most = parts
         self.run = run
         self.parts: list[str] = []
 
     def put(self, part: str) -> None:
         self.parts.append(part)
         self.left -= len(part)
-        if self.left < 0:
+        if self.left < 0 or len(self.parts) > self.most:
             raise _TextTooLong
 
     def write(self, value: Any) -> None:

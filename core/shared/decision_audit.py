@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import Any
+from typing import Any, NamedTuple
 
 from vivero.core.dmn import DecisionEvaluation, DecisionResult
 from vivero.core.dmn.compiling.linking import Key
@@ -18,6 +18,8 @@ from vivero.core.state.catalogue import DecisionVersion
 
 VALUE_CHARACTERS = 8_000
 """Characters of a value that an audit keeps."""
+VALUE_PARTS = 500
+"""Scalars, brackets and commas of a longer value that an audit shows: each costs more than the characters it gives."""
 AUDIT_CHARACTERS = 400_000
 """Characters of all values of an evaluation that its audit keeps."""
 AUDITED_RULES = 1_000
@@ -43,10 +45,18 @@ def type_of(logic: object) -> str:
     return TYPES.get(type(logic), "UNKNOWN")
 
 
-def audited(evaluation: DecisionEvaluation, versions: Mapping[Key, DecisionVersion]) -> tuple[EvaluatedDecision, ...]:
-    """The decisions of an evaluation in their order. `versions`: those of all its decisions."""
+class Audit(NamedTuple):
+    """The decisions of an evaluation in their order, and the characters of JSON whose encoding took as long."""
+
+    decisions: tuple[EvaluatedDecision, ...]
+    characters: int
+
+
+def audited(evaluation: DecisionEvaluation, versions: Mapping[Key, DecisionVersion]) -> Audit:
+    """The audit of an evaluation. `versions`: those of all its decisions."""
     texts = _Texts()
-    return tuple(_decision(each, versions[each.key], texts) for each in evaluation.decisions)
+    decisions = tuple(_decision(each, versions[each.key], texts) for each in evaluation.decisions)
+    return Audit(decisions, texts.characters)
 
 
 def _decision(result: DecisionResult, version: DecisionVersion, texts: _Texts) -> EvaluatedDecision:
@@ -94,17 +104,19 @@ class _Texts:
 
     def __init__(self) -> None:
         self.rules_left = AUDITED_RULES
-        self._characters_left = AUDIT_CHARACTERS
+        self.characters = 0
+        """Those of all texts. A text that was cut counts as the longest one, since it takes as long."""
 
     def of(self, value: Any) -> str:
         """The JSON text of a value. One that is too long, or no JSON, is shown by its first characters and `…`."""
-        text = self._text(value) if self._characters_left > 0 else ELLIPSIS
-        self._characters_left -= len(text)
-        return text
+        return self._text(value) if self.characters < AUDIT_CHARACTERS else ELLIPSIS
 
     def _text(self, value: Any) -> str:
         try:
-            return to_json(value, _LIMITS)
+            text = to_json(value, _LIMITS)
         except EvaluationError:
-            text = display(value, VALUE_CHARACTERS)[:VALUE_CHARACTERS].encode(errors="replace").decode()
+            self.characters += VALUE_CHARACTERS
+            text = display(value, VALUE_CHARACTERS, VALUE_PARTS)[:VALUE_CHARACTERS].encode(errors="replace").decode()
             return text.rstrip(ELLIPSIS) + ELLIPSIS
+        self.characters += len(text)
+        return text

@@ -12,6 +12,7 @@ from vivero.core.dmn.evaluation import expected
 from vivero.core.needs import Need, NeedKind, NotLoaded
 from vivero.core.records.decision_evaluations import DecisionEvaluated, EvaluatedDecision
 from vivero.core.records.effects import Fail, incident_message
+from vivero.core.rules import CHARACTERS_PER_STEP
 from vivero.core.shared.decision_audit import audited
 from vivero.core.state.catalogue import DecisionVersion
 from vivero.core.view import View
@@ -21,7 +22,10 @@ MATCHED_SHOWN = 20
 
 
 class Evaluated(NamedTuple):
-    """The result of an evaluation. `output` is JSON text, `null` if it failed; then `failure` says why."""
+    """The result of an evaluation. `output` is JSON text, `null` if it failed; then `failure` says why.
+
+    `steps`: those of its expressions, and of writing its audit.
+    """
 
     decision: DecisionVersion
     output: str
@@ -49,16 +53,19 @@ def evaluate(decision: DecisionVersion, variables: Mapping[str, Any], view: View
     key = Key(decision.sha256, decision.decision_id)
     evaluation = evaluate_compiled(compiled, key, variables, view.now, steps, is_json=True)
     budget.take_steps(evaluation.steps)
-    of_all = audited(evaluation, {each.key: _version(each.key, decision, view) for each in evaluation.decisions})
+    versions = {each.key: _version(each.key, decision, view) for each in evaluation.decisions}
+    of_all, characters = audited(evaluation, versions)
+    budget.charge(characters)
+    steps = evaluation.steps + characters // CHARACTERS_PER_STEP
     if evaluation.failure is not None:
         failure = _message(decision, evaluation.failure, evaluation)
-        return Evaluated(decision, "null", of_all, failure, evaluation.failure.key.id, evaluation.steps)
+        return Evaluated(decision, "null", of_all, failure, evaluation.failure.key.id, steps)
     try:
         output = view.expressions.json_of(evaluation.value)
     except Fail as unfit:
         failure = expected(decision.decision_id) + unfit.message
-        return Evaluated(decision, "null", of_all, failure, decision.decision_id, evaluation.steps)
-    return Evaluated(decision, output, of_all, None, None, evaluation.steps)
+        return Evaluated(decision, "null", of_all, failure, decision.decision_id, steps)
+    return Evaluated(decision, output, of_all, None, None, steps)
 
 
 def evaluated_event(evaluated: Evaluated, view: View, element: int | None = None) -> DecisionEvaluated:

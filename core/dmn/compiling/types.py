@@ -30,6 +30,8 @@ BUILT_IN: Mapping[str, str] = {
 """Name in a file → FEEL's name of the type."""
 MOST_NAMES = 64
 """Types that a type may stand for, each of which is only another name of the next one."""
+CHECK_STEPS = 5
+"""Steps that the check of a list or a context takes, beside one for each item."""
 ANYTHING = frozenset({"", "Any", "Null", "undefined"})
 
 
@@ -185,7 +187,7 @@ def _list_of(check: Check) -> Check:
             return True
         if type(value) is not list:
             return False
-        run.spend(1 + len(value))
+        run.spend(CHECK_STEPS + len(value))
         return all(check(run, item) for item in value)
 
     return check_list
@@ -195,7 +197,7 @@ def _context_of(checks: Mapping[str, Check]) -> Check:
     def check_context(run: Run, value: Any) -> bool:
         if value is None:
             return True
-        run.spend(1 + len(checks))
+        run.spend(CHECK_STEPS + len(checks))
         return type(value) is dict and all(name in value and check(run, value[name]) for name, check in checks.items())
 
     return check_context

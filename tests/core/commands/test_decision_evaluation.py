@@ -10,6 +10,8 @@ from vivero.core.records.catalogue import DeleteResource
 from vivero.core.records.codec import decode_command, encode_command
 from vivero.core.records.decision_evaluations import EvaluateDecision
 from vivero.core.records.effects import Rejection, RejectionCode
+from vivero.core.rules import CHARACTERS_PER_STEP
+from vivero.core.shared.decision_audit import VALUE_CHARACTERS
 
 
 def evaluate(engine, id=None, key=None, tenant="<default>", **variables):
@@ -110,3 +112,16 @@ def test_a_value_that_no_variable_may_have_is_a_failure(engine):
     engine.memory.deploy(one("L", "for i in 1..3000 return for j in 1..9 return [[i], string(j), 0.5]"), "l.dmn")
     reply = evaluate(engine, "L").response
     assert reply.output == "null" or len(reply.output) > 100_000
+
+
+def test_values_whose_texts_are_cut_cost_as_many_steps_as_long_texts(engine):
+    """64 lists in lists have long texts, although their expressions take few steps."""
+    doubling = "".join(
+        decision(f"d{n}", literal(f"[d{n - 1}, d{n - 1}]"), decisions=[f"d{n - 1}"]) for n in range(1, 64)
+    )
+    engine.memory.deploy(definitions(decision("d0", literal("1")) + doubling), "doubling.dmn")
+    reply = evaluate(engine, "d63").response
+    assert "limit of 4000000 characters" in reply.failure_message
+    cut = [each.result for each in reply.decisions if each.result.endswith("…") and each.result != "…"]
+    assert {text.count("1") + text.count("[") + text.count("]") + text.count(",") for text in cut} <= {*range(498, 502)}
+    assert len(cut) * VALUE_CHARACTERS // CHARACTERS_PER_STEP <= reply.steps <= 60_000
