@@ -74,6 +74,19 @@ def end_sessions(database, name):
         connection.execute("SELECT pg_notify('vivero_identities', '')")
 
 
+def test_my_groups_have_the_tasks_of_my_groups(signed_in, guarded):
+    api = guarded[2]
+    for name, group in (("GRP-1", "sales"), ("GRP-2", "support")):
+        key = api.start("claim-review", name, claim=name)
+        [task] = api.post("/user-tasks/search", {"filter": {"processInstanceKey": key}})["items"]
+        changes = {"changeset": {"candidateGroups": [group]}}
+        api.http.patch(f"/user-tasks/{task['userTaskKey']}", json=changes).raise_for_status()
+    page = signed_in("vera", "/tasks").page
+    page.get_by_text("My groups").click()
+    expect(page.locator("ul a.task")).to_contain_text(["GRP-1"])
+    assert signed_in("olga", "/tasks").page.get_by_text("My groups").count() == 0
+
+
 def test_a_session_that_ends_while_somebody_edits(signed_in, guarded):
     """The dialog stays with what was typed; after the sign-in on the page it is sent. No secret was ever in a URL."""
     _, database, api = guarded

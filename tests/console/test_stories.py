@@ -94,9 +94,51 @@ def test_a_task_is_claimed_and_completed_with_json(console, api):
     console.page.keyboard.type('{"approved": true}')
     console.tab_to("Complete", exact=True)
     console.press("Enter")
-    expect(console.page.get_by_text("No task is open here.")).to_be_visible()
+    expect(console.page.get_by_text("No task matches these filters.")).to_be_visible()
     found = api.post("/variables/search", {"filter": {"processInstanceKey": key, "name": "approved"}})["items"]
     assert [variable["value"] for variable in found] == ["true"]
+
+
+def test_tasks_are_filtered_ordered_and_told_when_they_are_late(console, api):
+    """Each filter is in the URL, and the address shows the same list to somebody else."""
+    keys = {}
+    for name, changes in {
+        "LATE-1": {"dueDate": "2020-02-01T00:00:00Z", "candidateGroups": ["sales"], "priority": 60},
+        "LATE-2": {"dueDate": "2020-01-01T00:00:00Z", "candidateGroups": ["support"], "priority": 70},
+        "LATE-3": {"dueDate": "2999-01-01T00:00:00Z", "followUpDate": "2020-01-01T00:00:00Z"},
+    }.items():
+        instance = api.start("claim-review", name, claim=name)
+        [task] = api.post("/user-tasks/search", {"filter": {"processInstanceKey": instance}})["items"]
+        api.http.patch(f"/user-tasks/{task['userTaskKey']}", json={"changeset": changes}).raise_for_status()
+        keys[name] = task["userTaskKey"]
+    page, rows = console.page, console.page.locator("ul a.task")
+    console.open("/tasks?q=LATE-")
+    expect(rows).to_contain_text(["LATE-2", "LATE-1", "LATE-3"])
+    expect(rows.nth(0)).to_contain_text("! Overdue for")
+    expect(rows.nth(2)).not_to_contain_text("Overdue")
+    page.get_by_role("combobox", name="Order").select_option("Due date")
+    expect(rows).to_contain_text(["LATE-2", "LATE-1", "LATE-3"])
+    page.get_by_role("button", name="More filters").click()
+    console.check("task-filters")
+    page.get_by_role("combobox", name="Due", exact=True).select_option("Overdue")
+    expect(rows).to_contain_text(["LATE-2", "LATE-1"])
+    page.get_by_label("Group", exact=True).fill("sales")
+    page.get_by_label("Priority from").fill("55")
+    page.get_by_label("Name contains").fill("e")
+    page.get_by_label("Variable", exact=True).fill("claim")
+    page.get_by_label("equals", exact=True).fill("LATE-1")
+    page.get_by_role("combobox", name="Process").select_option("claim-review")
+    expect(rows).to_contain_text(["LATE-1"])
+    console.open(page.url.partition("/console")[2])
+    expect(rows).to_contain_text(["LATE-1"])
+    page.get_by_label("equals", exact=True).fill("LATE-2")
+    page.keyboard.press("Enter")
+    expect(page.get_by_text("No task matches these filters.")).to_be_visible()
+    page.get_by_role("link", name="Clear").first.click()
+    expect(page.get_by_role("combobox", name="Due", exact=True)).to_have_value("")
+    console.open(f"/tasks/{keys['LATE-3']}?q=LATE-&followUp=past")
+    expect(rows).to_contain_text(["LATE-3"])
+    expect(page.locator("main dl")).to_contain_text("Follow-up")
 
 
 def test_a_start_form_and_the_form_of_a_task(console, api):

@@ -14,12 +14,17 @@ const STATE_FILTERS: Record<string, Record<string, unknown>> = {
   all: {},
 };
 
+/** The condition on a text of which people type a part, or a pattern, in which `*` stands for any characters. */
+export const part = (text: string): Record<string, unknown> => ({
+  $like: text.includes('*') ? text : `*${text.replace(/[?\\]/g, '\\$&')}*`,
+});
+
 /** A text that people type: a key, a business id in quotation marks, a part of one, or a pattern, in which `*` stands for any characters. */
 export function identity(text: string): Record<string, unknown> {
   if (/^\d{10,}$/.test(text)) return { processInstanceKey: text };
   const whole = /^"(.+)"$/.exec(text)?.[1];
   if (whole) return { businessId: whole };
-  return { businessId: { $like: text.includes('*') ? text : `*${text.replace(/[?\\]/g, '\\$&')}*` } };
+  return { businessId: part(text) };
 }
 
 /** The value of a variable as JSON text. What is not JSON is a text. */

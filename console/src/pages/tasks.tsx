@@ -1,21 +1,20 @@
 // User tasks: the list beside the task that is open. Claim it, fill in its form or JSON, complete it, and the next one opens.
 import { useSignal } from '@preact/signals';
-import { get, search, send } from '../lib/api.ts';
+import { useRef } from 'preact/hooks';
+import { get, send } from '../lib/api.ts';
 import { type Command, perform, variablesOption } from '../lib/commands.ts';
-import { identity } from '../lib/filters.ts';
-import { t, total } from '../lib/i18n.ts';
+import { t } from '../lib/i18n.ts';
 import { exact, restored, variablesOf } from '../lib/json.ts';
 import { useResource } from '../lib/resource.ts';
 import { go, href, put, query } from '../lib/router.ts';
 import { COMPLETE_TASK, me as whoami } from '../lib/session.ts';
 import type { Form, Page, PageInfo, UserTask, Variable } from '../lib/shapes.ts';
-import { ago } from '../lib/time.ts';
 import { lackOf } from '../parts/act.tsx';
 import { CopyCommands } from '../parts/copy_commands.tsx';
 import { Divider } from '../parts/divider.tsx';
 import { FormView } from '../parts/form.tsx';
 import { Head } from '../parts/head.tsx';
-import { Held, useSuspended } from '../parts/held.tsx';
+import { useSuspended } from '../parts/held.tsx';
 import { JsonArea } from '../parts/json_area.tsx';
 import { ProblemBox } from '../parts/problem.tsx';
 import { Rest } from '../parts/rest.tsx';
@@ -24,20 +23,8 @@ import { tenantOf } from '../parts/tenant.tsx';
 import { KeyText, Time } from '../parts/time.tsx';
 import { ListenerWait } from './listener_wait.tsx';
 import { Assignment, claimOf } from './task_assignment.tsx';
-
-const SIZE = 100;
-const VIEWS = ['open', 'mine', 'unassigned', 'done'] as const;
-
-function filterOf(view: string, q: string, me: string): Record<string, unknown> {
-  const found = q ? identity(q) : {};
-  if (view === 'done') return { state: 'COMPLETED', ...found };
-  return {
-    state: 'CREATED',
-    ...found,
-    ...(view === 'mine' && { assignee: me }),
-    ...(view === 'unassigned' && { assignee: { $exists: false } }),
-  };
-}
+import { isOverdue, VIEWS } from './task_filters.ts';
+import { TaskList } from './task_list.tsx';
 
 const useMe = (): string => whoami.value?.username ?? '';
 
@@ -171,7 +158,15 @@ function Task({ id, me, onDone }: { id: string; me: string; onDone: () => void }
           <>
             <dt>{t('timer.due')}</dt>
             <dd>
-              <Time at={task.dueDate} />
+              <Time at={task.dueDate} /> {isOverdue(task) && <b class="late">! {t('task.overdue')}</b>}
+            </dd>
+          </>
+        )}
+        {task.followUpDate && (
+          <>
+            <dt>{t('task.followUp')}</dt>
+            <dd>
+              <Time at={task.followUpDate} />
             </dd>
           </>
         )}
@@ -228,28 +223,13 @@ function Task({ id, me, onDone }: { id: string; me: string; onDone: () => void }
 
 export function Tasks({ id }: { id?: string }) {
   const me = useMe();
+  const groups = whoami.value?.groups ?? [];
   const view = query.value.get('view') ?? 'open';
-  const q = (query.value.get('q') ?? '').trim();
-  const kept = { view: query.value.get('view'), q };
-  const body = {
-    filter: filterOf(view, q, me),
-    sort: [
-      { field: 'priority', order: 'DESC' as const },
-      { field: 'creationDate', order: 'ASC' as const },
-    ],
-    page: { limit: SIZE },
-  };
-  const found = useResource<Page<UserTask>>(
-    view === 'mine' && !me ? '' : JSON.stringify(body),
-    (abort) => search('user-tasks', body, abort),
-    ['tasks'],
-  );
-  const page = found.data.value;
+  const rows = useRef<readonly UserTask[]>([]);
   const next = () => {
-    const items = page?.items ?? [];
-    const i = items.findIndex((task) => task.userTaskKey === id);
-    const after = items[i + 1] ?? items[i - 1];
-    go(after ? href(`/tasks/${after.userTaskKey}`, kept) : href('/tasks', kept));
+    const i = rows.current.findIndex((task) => task.userTaskKey === id);
+    const after = rows.current[i + 1] ?? rows.current[i - 1];
+    go(href(after ? `/tasks/${after.userTaskKey}` : '/tasks', Object.fromEntries(query.value)));
   };
   return (
     <div class="full">
@@ -258,7 +238,7 @@ export function Tasks({ id }: { id?: string }) {
         actions={
           <fieldset class="states">
             <legend class="sr">{t('state')}</legend>
-            {VIEWS.map((name) => (
+            {VIEWS.filter((name) => name !== 'groups' || groups.length > 0 || view === name).map((name) => (
               <label key={name}>
                 <input
                   type="radio"
@@ -273,61 +253,15 @@ export function Tasks({ id }: { id?: string }) {
         }
       />
       <div class={id ? 'panes opened' : 'panes'}>
-        <section class="pane tasks" aria-label={t('nav.tasks')}>
-          <form role="search" aria-label={t('filters')} onSubmit={(event) => event.preventDefault()}>
-            <input
-              type="search"
-              data-search
-              placeholder={t('filter.q')}
-              aria-label={t('filter.q')}
-              value={q}
-              onChange={(event) => put({ q: event.currentTarget.value || null })}
-            />
-          </form>
-          {found.problem.value && <ProblemBox problem={found.problem.value} retry={found.reload} />}
-          {page && (
-            <p class="total" role="status">
-              {t('total', { n: total(page.page) })}
-            </p>
-          )}
-          <ul>
-            {page?.items.map((task) => (
-              <li key={task.userTaskKey}>
-                <a
-                  data-row
-                  class="task"
-                  href={href(`/tasks/${task.userTaskKey}`, kept)}
-                  aria-current={task.userTaskKey === id ? 'true' : undefined}
-                >
-                  <b>{task.name ?? task.elementId}</b>
-                  <span class="dim">
-                    {task.processName ?? task.processDefinitionId}
-                    {task.businessId && ` · ${task.businessId}`}
-                  </span>
-                  <span class="dim">
-                    {task.assignee ?? t('task.unassigned')} · {ago(task.creationDate)}
-                    {task.priority !== 50 && ` · ${t('task.priority')} ${task.priority}`}{' '}
-                    <Held of={task.processInstanceKey} />
-                  </span>
-                </a>
-              </li>
-            ))}
-          </ul>
-          {page && !page.items.length && (
-            <div class="empty">
-              <p>{t('empty.tasks')}</p>
-              {q ? (
-                <a class="button" href={href('/tasks', { view: kept.view })}>
-                  {t('filter.clear')}
-                </a>
-              ) : (
-                <a class="button" href={href('/processes')}>
-                  {t('nav.processes')}
-                </a>
-              )}
-            </div>
-          )}
-        </section>
+        <TaskList
+          view={view}
+          me={me}
+          groups={groups}
+          {...(id !== undefined && { id })}
+          onRows={(items) => {
+            rows.current = items;
+          }}
+        />
         <Divider of="list" along="x" grows={1} least={200} most={640} usual={340} />
         {id ? (
           <Task key={id} id={id} me={me} onDone={next} />
