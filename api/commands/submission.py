@@ -24,6 +24,7 @@ from vivero.api.http.decoding import LARGE_BYTES
 from vivero.api.http.problems import TIMED_OUT, Problem, bad_request, not_appended, rejected
 from vivero.api.http.request import UNWATCHED_S, Request
 from vivero.api.http.response import Header, Response, iso_time, json_response, no_content, position_header
+from vivero.api.reading import read
 from vivero.api.services import Services
 from vivero.core.records.base import Command
 from vivero.core.records.effects import Rejection, RejectionCode
@@ -36,7 +37,9 @@ from vivero.storage.log import command_log
 from vivero.storage.log.command_log import Appended, CommandOutcome
 
 IDEMPOTENCY_KEY = re.compile(r"[!-~]{1,255}")
-MAX_REPETITIONS = 10
+MAX_REPETITIONS = 1_000
+NAMED_BY_POSITION = 10
+"""The first repetitions of a command have keys that contain the positions before them, and later ones their number."""
 _DURATION = re.compile(r"([0-9]{1,9})(ms|s|m)")
 _UNIT_MS = {"ms": 1, "s": 1000, "m": 60_000}
 HOW_TO_WAIT = frozenset({"wait", "timeout"})
@@ -101,7 +104,7 @@ async def submit(
     idempotency = await idempotency_of(request, services, content, not_compared)
     tenant = tenants.of_key(request, services) if tenant is None else tenant
     waits = not responds_async(request, settings.respond_async and not needs_outcome)
-    repetitions = 0
+    repetitions, original = 0, ""
     while True:
         submitted = await _attempt(request, services, command, tenant, key, idempotency, deadline, waits)
         appended, outcome = submitted.appended, submitted.outcome
@@ -110,10 +113,28 @@ async def submit(
         if idempotency is None or not _is_repeated(appended, outcome.rejection) or repetitions == MAX_REPETITIONS:
             raise rejected(command, outcome.rejection, appended.position)
         # A processing error, or a lack of room, is not replayed: that command had no effect, and its client retries.
-        # The key of the next command contains the position of this one, so that concurrent retries have one effect
-        # together.
-        idempotency = (f"{idempotency[0]} {appended.position}", idempotency[1])
+        # The key of the next command follows from this one, so that concurrent retries have one effect together.
+        if not repetitions:
+            original = f"{idempotency[0]} {appended.position}"
         repetitions += 1
+        if repetitions == NAMED_BY_POSITION + 1:
+            repetitions = await _latest_repetition(services, tenant, original)
+        following = f"{idempotency[0]} {appended.position}"
+        if repetitions > NAMED_BY_POSITION:
+            following = _numbered(original, repetitions)
+        idempotency = following, idempotency[1]
+
+
+async def _latest_repetition(services: Services, tenant: str, original: str) -> int:
+    """The number of the latest repetition with a numbered key, or of the first one, if there is none."""
+    keys = [_numbered(original, number) for number in range(NAMED_BY_POSITION + 1, MAX_REPETITIONS + 1)]
+    known = await read(services, lambda connection: command_log.known_keys(connection, tenant, keys))
+    return NAMED_BY_POSITION + max(1, known)
+
+
+def _numbered(original: str, repetition: int) -> str:
+    """The key of a repetition. A client's own keys have no spaces."""
+    return f"{original} repetition {repetition}"
 
 
 async def _attempt(

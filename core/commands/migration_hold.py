@@ -31,7 +31,8 @@ def pass_hold(command: Command, needs: Callable[[Any, str], Needs], view: View) 
     """The effects of holding a command about an instance tree that a migration holds. None: the tree is free for it.
 
     A timer is not held: it stays due, and its timer task triggers it again. Raises `Reject` for a command of a client
-    if too many wait already; those of the engine are no more than the elements that wait for them.
+    if too many wait already. Those of the engine are no more than the elements that wait for them, and those of
+    connectors and batches no more than their jobs and items.
     """
     if command.while_suspended is None or isinstance(command, ContinueWork | EndHold):
         return None
@@ -41,7 +42,8 @@ def pass_hold(command: Command, needs: Callable[[Any, str], Needs], view: View) 
         return None
     if isinstance(command, TriggerTimer):
         return ()
-    if not command.held and command.answers_its_request() and view.holds.is_full(element.tree.key):
+    refusable = command.answers_its_request() and not (command.held or command.by_program)
+    if refusable and view.holds.is_full(element.tree.key):
         raise Reject(RejectionCode.RESOURCE_EXHAUSTED, TOO_MANY.format(element.tree.key))
     held = msgspec.structs.replace(command, held=True)
     return (Send(held, later=True, again=True, held_by=element.tree.key), ReplyLater())

@@ -1,8 +1,9 @@
 """Commands that the hold of a migration keeps in the inbox, and their return (docs/adr/0088).
 
 Those that this term has held are in memory, too. Once their tree is free, they are handled in the batch that has freed
-it, so that no command can come between them: steady traffic does not prolong a hold. Those of earlier terms, and those
-of a batch in which each command comes alone, return through the log, with an `EndHold` behind them.
+it, so that no command can come between them: steady traffic does not prolong a hold. Those of earlier terms, those of a
+batch in which each command comes alone, and those that are too many for memory return through the log, with an
+`EndHold` behind them.
 """
 
 from __future__ import annotations
@@ -146,13 +147,26 @@ class HeldCommands:
         return rows
 
     def end_returns(self, notices: Notices) -> None:
-        """End the returns of a batch: handled commands leave the inbox, and an `EndHold` comes for the rest.
+        """End the returns of a batch: handled commands leave the inbox, and an `EndHold` comes for the rest."""
+        if self._free:
+            self._end_returns(notices)
+        if self._view.holds.are_too_many():
+            self._leave_to_inbox()
 
-        A tree of which none could be handled goes the way through the log, where each command has as many loads as it
-        needs.
+    def _leave_to_inbox(self) -> None:
+        """Forget the commands that the batch saves, or an earlier one: they return as those of an earlier term do.
+
+        Clients are refused when too many wait, but the engine's own commands are not, and they can be large.
         """
-        if not self._free:
-            return
+        for waiting in self._waiting.values():
+            waiting.before += len(waiting.kept)
+            waiting.characters_before += sum(one.characters for one in waiting.kept)
+            waiting.kept.clear()
+
+    def _end_returns(self, notices: Notices) -> None:
+        """A tree of which no command could be handled goes the way through the log, where each command has as many
+        loads as it needs.
+        """
         free, self._free = self._free, {}
         self.lacks = []
         gone = {id(one) for handled in free.values() for one in handled}

@@ -67,6 +67,9 @@ class Command(msgspec.Struct, frozen=True, omit_defaults=True, gc=False, kw_only
     """The number of times that the command had to wait, behind deferred work of its tree."""
     held: bool = False
     """Whether a migration in pages has held it. It goes before commands that came later (`core.state.holds`)."""
+    by_program: bool = False
+    """Whether a part of the program sends it, and no client that would repeat it: the report of a connector, or the
+    item of a batch. Each part bounds how many it sends, so that all of them may wait for a held tree."""
 
     def home_in(self, tenant: str, routes: Routes, here: int) -> int:
         """The partition that handles the command; `here` for one that is handled where it is."""

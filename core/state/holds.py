@@ -41,8 +41,11 @@ class Holds:
 
     def is_full(self, root: int) -> bool:
         """Whether no further command of a client may wait for the tree."""
-        too_many = self._in_all >= MOST_HELD_IN_ALL or self._characters_in_all >= MOST_CHARACTERS_HELD_IN_ALL
-        return too_many or root in self._full
+        return self.are_too_many() or root in self._full
+
+    def are_too_many(self) -> bool:
+        """Whether the partition has more held commands than may be in memory."""
+        return self._in_all >= MOST_HELD_IN_ALL or self._characters_in_all >= MOST_CHARACTERS_HELD_IN_ALL
 
     def note_waiting(self, root: int, commands: int, characters: int) -> None:
         """Note that further commands wait."""

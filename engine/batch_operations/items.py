@@ -135,7 +135,8 @@ PLANS: Mapping[str, type[Plan]] = {
 
 def command_of(type: str, key: int, plan: Plan | None = None) -> Command:
     """The command of an item."""
-    return _COMMANDS[type](key) if plan is None else plan.command(key)
+    command = _COMMANDS[type](key) if plan is None else plan.command(key)
+    return msgspec.structs.replace(command, by_program=True)
 
 
 _COMMANDS: Mapping[str, Callable[[int], Command]] = {

@@ -257,8 +257,11 @@ class ConnectorDispatcher:
         self._count(job, command)
 
     async def _append(self, command: Command, key: int, tenant: str) -> None:
-        """Append a command, as often as it takes. Raises Draining, ValueRejected."""
-        item = Append(command, tenant, key, None, partition_of(key))
+        """Append a command, as often as it takes. Raises Draining, ValueRejected.
+
+        Nobody repeats the report of a call that was made, so that it waits for a held tree however many others wait.
+        """
+        item = Append(msgspec.structs.replace(command, by_program=True), tenant, key, None, partition_of(key))
         while True:
             try:
                 await self._appender.append(item, deadline_s=APPEND_S)

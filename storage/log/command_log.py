@@ -26,7 +26,7 @@ _sql = beside(__file__)
 _APPEND, _APPEND_FRESH, _FORWARD = _sql["append"], _sql["append_fresh"], _sql["forward"]
 _LAST_POSITION, _CURSOR, _BACKLOG = _sql["last_position"], _sql["cursor"], _sql["backlog"]
 _BEGIN = _sql["begin_appends"]
-_PURGE_KEYS = _sql["purge_keys"]
+_PURGE_KEYS, _KNOWN_KEYS = _sql["purge_keys"], _sql["known_keys"]
 _OUTCOMES, _LOST, _ENDED = _sql["outcomes"], _sql["lost"], _sql["ended"]
 _EVENTS, _TENANT = _sql["events_of_command"], _sql["tenant_of_command"]
 _of_tenants = TenantStatements(__file__)
@@ -288,6 +288,12 @@ async def purge_keys(connection: Connection, age_ms: int, limit: int) -> int:
     `age_ms` must be longer than an append takes: an append that found a key valid reads it again at its end.
     """
     return (await connection.execute(_PURGE_KEYS, (age_ms, limit))).count
+
+
+async def known_keys(connection: Connection, tenant: str, keys: Sequence[str]) -> int:
+    """How many of these idempotency keys are in use."""
+    count: int = (await connection.execute(_KNOWN_KEYS, (tenant, list(keys)))).rows[0][0]
+    return count
 
 
 async def cursor(connection: Connection, partition: int) -> int:

@@ -39,6 +39,10 @@ DELETE FROM idempotency_keys WHERE ctid = ANY (ARRAY(
     SELECT ctid FROM idempotency_keys WHERE expires_at < clock_now() - $1::bigint * interval '1 millisecond'
     ORDER BY expires_at LIMIT $2 FOR UPDATE SKIP LOCKED));
 
+-- name: known_keys
+-- Each key is looked up in the primary key. Those that have expired are free.
+SELECT count(*) FROM idempotency_keys WHERE tenant = $1 AND key = ANY ($2::text[]) AND expires_at > clock_now();
+
 -- name: outcomes
 -- The outcomes of commands are in their own rows, or in later rows that name them as their request. A row answers if it has a
 -- response (JSON null for an empty answer), or if the command itself was rejected. The first such row counts. Each position is

@@ -1,6 +1,7 @@
 """The way of a command through the API: appended, awaited, answered; and what goes wrong on it."""
 
 import json
+from contextlib import asynccontextmanager
 from dataclasses import replace
 
 import pytest
@@ -13,6 +14,7 @@ from tests.eventually import eventually
 from vivero.api import app
 from vivero.api.callers.caller import Caller
 from vivero.api.callers.permissions import ALL_RIGHTS
+from vivero.api.commands import submission
 from vivero.api.http.request import Request
 from vivero.api.http.response import json_response, position_header
 from vivero.core.records.effects import Rejection, RejectionCode, Violation
@@ -26,9 +28,18 @@ from vivero.core.records.instances import (
 from vivero.core.records.jobs import CompleteJob, FailJob, ThrowJobError, UpdateJob
 from vivero.core.records.migrations import MigrateInstance
 from vivero.engine.outcomes.admission import Draining, InDoubt, Lost, Overloaded, Unavailable, ValueRejected
+from vivero.storage.log import command_log
 
 KEY = 2251799813685249
 INSTANCE = InstanceReply(KEY + 1, KEY, "order", 3, "<default>", ("a",), None)
+
+
+class Lending:
+    """A pool whose connections nobody uses."""
+
+    @asynccontextmanager
+    async def connection(self):
+        yield None
 
 
 def plain(command):
@@ -355,6 +366,45 @@ async def test_a_rejection_that_is_not_the_fault_of_the_client_is_not_replayed(c
         answer = await client("POST", f"/v2/jobs/{KEY}/completion", headers=key)
         assert (answer.status, answer.headers[b"command-position"]) == (204, b"2")
     assert [item.idempotency[0] for item in engine.appended] == ["k1", "k1 1"]
+
+
+async def test_a_key_finds_its_effect_however_often_it_was_refused(make_client, engine, monkeypatch):
+    """Without a walk over all refusals. Beyond a thousand, the last one is the answer."""
+    monkeypatch.setattr(submission, "MAX_REPETITIONS", 50)
+
+    async def known_keys(_connection, _tenant, keys):
+        return sum(key in engine.keys for key in keys)
+
+    monkeypatch.setattr(command_log, "known_keys", known_keys)
+    key, engine_register, room_at = [(b"idempotency-key", b"k1")], engine.register, 31
+
+    def register(partition, position, *rest):
+        full = position < room_at
+        engine.rejection = Rejection(RejectionCode.RESOURCE_EXHAUSTED, "full") if full else None
+        return engine_register(partition, position, *rest)
+
+    engine.register = register
+    client = make_client(pool=Lending())
+    statuses, calls, begin_append = [], [], engine.begin_append
+
+    def counted(*arguments):
+        calls[-1] += 1
+        return begin_append(*arguments)
+
+    engine.begin_append = counted
+    while 204 not in statuses:
+        calls.append(0)
+        statuses.append((await client("POST", f"/v2/jobs/{KEY}/completion", headers=key)).status)
+    assert statuses == [503] * (room_at - 1) + [204]
+    assert max(calls) <= submission.NAMED_BY_POSITION + 3
+    assert len({item.idempotency[0] for item in engine.appended}) == len(engine.appended) == room_at
+    again = await client("POST", f"/v2/jobs/{KEY}/completion", headers=key)
+    assert (again.status, again.headers[b"command-position"], len(engine.appended)) == (204, b"31", room_at)
+    room_at = 1_000
+    other = [(b"idempotency-key", b"k2")]
+    for _ in range(submission.MAX_REPETITIONS + 5):
+        assert (await client("POST", f"/v2/jobs/{KEY}/completion", headers=other)).status == 503
+    assert len(engine.appended) == 31 + submission.MAX_REPETITIONS + 1
 
 
 async def test_the_body_may_come_in_pieces(client, engine):

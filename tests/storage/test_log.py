@@ -143,7 +143,10 @@ async def test_a_replay_on_another_partition_gets_the_first_position(connection,
 
 async def test_an_expired_key_is_new_again(connection):
     await append(connection, [keyed("a"), keyed("b")])
+    assert await command_log.known_keys(connection, "t", ["a", "b", "c"]) == 2
     await connection.script("UPDATE idempotency_keys SET expires_at = now() WHERE key = 'a'")
+    assert await command_log.known_keys(connection, "t", ["a", "b", "c"]) == 1
+    assert await command_log.known_keys(connection, "other", ["a", "b", "c"]) == 0
     assert await short(connection, [keyed("a", SHA_B), keyed("a", SHA_B), keyed("b")]) == [
         (3, False, True),
         (3, True, True),

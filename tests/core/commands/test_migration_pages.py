@@ -262,6 +262,32 @@ def test_many_or_large_commands_that_wait_for_other_trees_count_as_well(monkeypa
     assert engine.run(SetVariables(engine.key, raw({"k": "b"}))).rejection is None
 
 
+@pytest.mark.parametrize("at_once", [1, 3, 500])
+@pytest.mark.parametrize("borders", range(1, PAGES + 2))
+def test_what_the_program_sends_waits_however_many_wait_and_leaves_memory(monkeypatch, at_once, borders):
+    """Reports of connectors and items of batches: nobody repeats them. Their order stays that of the log."""
+    monkeypatch.setattr(held_commands, "RELEASED_AT_ONCE", at_once)
+    monkeypatch.setattr(holds, "MOST_CHARACTERS_HELD_IN_ALL", 200)
+    engine = everything(IN_PAGES)
+    on_the_way = begun(engine, borders)
+    sent = [SetVariables(engine.key, raw({"k": n}), by_program=True) for n in range(NUMBERS)]
+    sent.append(SetVariables(engine.key, raw({"k": "of a client"})))
+    on_the_way.extend((command, "<default>", None) for command in sent)
+    drain(engine, on_the_way)
+    given = [one.command for one in engine.memory.log if isinstance(one.command, SetVariables)]
+    refused = [one.rejection.code for logged in engine.memory.log for one in logged.handled if one.rejection]
+    done = values_set(engine)
+    assert done[:NUMBERS] == [str(number) for number in range(NUMBERS)]
+    assert len(done) - NUMBERS + len(refused) == 1
+    assert set(refused) <= {RejectionCode.RESOURCE_EXHAUSTED}
+    if borders < PAGES - 1:
+        assert refused, "many waited for these pages"
+        assert sum(command.held for command in given) == NUMBERS, "through the log, and not from memory"
+    assert not any(engine.memory.held.values())
+    assert not engine.memory.processor.view.holds.waiting
+    rebuilt(engine)
+
+
 def values_set(engine):
     events = (event for logged in engine.memory.log for one in logged.handled for event in one.events)
     return [event.value for event in events if isinstance(event, VariableSet) and event.name == "k"][1:]

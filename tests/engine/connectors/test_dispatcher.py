@@ -137,6 +137,10 @@ async def test_calls_are_bounded(engine, dispatcher, server):
         await engine.create(count=10)
         await ended(engine, 10)
     assert most == [3]
+    reports = await engine.rows(
+        "SELECT convert_from(payload, 'UTF8')::json ->> 'by_program' FROM command_log WHERE intent = 'JOB:COMPLETE'"
+    )
+    assert reports == [("true",)] * 10, "a held tree refuses none, because nobody would repeat it"
 
 
 async def test_long_calls_hold_no_free_places_back(engine, dispatcher, server):
