@@ -28,7 +28,8 @@ function licences(root) {
 }
 
 // What a page needs beside the first chunk: the server names it with the page (`vivero/web/preloads.py`), so the browser asks for everything
-// at once, and not for one file after the other. By the first part of the address; `*`: below it.
+// at once, and not for one file after the other. By the first part of the address; `*`: below it. Each needs the texts of pages, too.
+const TEXTS = 'locales/later/en';
 const AHEAD = {
   access: ['pages/access/access'],
   batches: ['pages/batches'],
@@ -76,7 +77,7 @@ function preloads() {
       const chunkOf = (source) =>
         chunks.find((one) => one.moduleIds.some((id) => new RegExp(`/src/${source}\\.tsx?$`).test(id))).fileName;
       const files = (sources) =>
-        [...new Set(sources.flatMap((source) => [...needed(bundle, chunkOf(source))]))].filter(
+        [...new Set([...sources, TEXTS].flatMap((source) => [...needed(bundle, chunkOf(source))]))].filter(
           (name) => !first.has(name),
         );
       const source = JSON.stringify(
@@ -115,7 +116,7 @@ function finish() {
 
 // What all pages share is one chunk, so the first page loads two scripts however the others are cut.
 const BASE =
-  /node_modules\/(preact|@preact)\/|\/src\/locales\/en|\/src\/lib\/(?!matching|problems|compensation|cures|decisions|operations|documents)|\/src\/parts\/(act|banner|dialog|divider|head|lazy|notices|opening|place|places|problem|shell|state|table|time)\.|\/src\/parts\/(action|conflict|copy_commands|search|tenant)\.|\/src\/diagram\/(badges|canvas|layout|marks|geometry)\.|\/src\/pages\/message_actions\./;
+  /node_modules\/(preact|@preact)\/|\/src\/locales\/en\.|\/src\/lib\/(?!matching|problems|compensation|cures|decisions|operations|documents)|\/src\/parts\/(act|banner|dialog|divider|head|lazy|notices|opening|place|places|problem|shell|state|table|time)\.|\/src\/parts\/(action|conflict|copy_commands|search|tenant)\.|\/src\/diagram\/(badges|canvas|layout|marks|geometry)\.|\/src\/pages\/message_actions\./;
 const codeSplitting = {
   groups: [
     { name: 'base', test: BASE },

@@ -1,18 +1,52 @@
 // Texts of the console in the user's language. A missing text does not compile. Data of users are never translated.
-import { signal } from '@preact/signals';
+import { batch, signal } from '@preact/signals';
 import { en } from '../locales/en.ts';
+import type { later } from '../locales/later/en.ts';
 
-export type Key = keyof typeof en;
-export type Catalogue = Record<Key, string>;
+export type Key = keyof typeof en | keyof typeof later;
+export type Catalogue = Record<keyof typeof en, string>;
+export type Later = Record<keyof typeof later, string>;
 export const LANGUAGES = { en: 'English', es: 'Español', pt: 'Português' } as const;
 export type Language = keyof typeof LANGUAGES;
 
-const LOADERS: Record<Exclude<Language, 'en'>, () => Promise<Catalogue>> = {
-  es: async () => (await import('../locales/es.ts')).es,
-  pt: async () => (await import('../locales/pt.ts')).pt,
+/** All texts of a language. The first page needs only a part, which it has in English. */
+const LOADERS: Record<Language, () => Promise<Record<Key, string>>> = {
+  en: async () => ({ ...en, ...(await import('../locales/later/en.ts')).later }),
+  es: async () => {
+    const [first, rest] = await Promise.all([import('../locales/es.ts'), import('../locales/later/es.ts')]);
+    return { ...first.es, ...rest.later };
+  },
+  pt: async () => {
+    const [first, rest] = await Promise.all([import('../locales/pt.ts'), import('../locales/later/pt.ts')]);
+    return { ...first.pt, ...rest.later };
+  },
 };
 export const language = signal<Language>('en');
-const catalogue = signal<Catalogue>(en);
+const catalogue = signal(en as Record<Key, string>); // a page with the other texts waits for `loadTexts`
+let wanted: Language = 'en';
+let whole: Promise<void> | null = null;
+
+async function load(to: Language): Promise<void> {
+  const found = await LOADERS[to]();
+  if (to !== wanted) return whole ?? undefined; // another language was chosen meanwhile
+  batch(() => {
+    catalogue.value = found;
+    language.value = to;
+  });
+  document.documentElement.lang = to;
+}
+
+function loading(): Promise<void> {
+  const mine = load(wanted);
+  whole = mine;
+  mine.catch(() => {
+    if (whole === mine) whole = null; // the next page tries again
+  });
+  return mine;
+}
+
+/** Wait for all texts of the language. Rejects if they cannot be loaded. */
+export const loadTexts = (): Promise<void> => whole ?? loading();
 
 /** The text of a key, with `{name}` replaced. */
 export function t(key: Key, values: Record<string, string | number> = {}): string {
@@ -25,10 +59,12 @@ export const number = (n: number): string => n.toLocaleString(language.value);
 export const total = (page: { totalItems: number; hasMoreTotalItems: boolean }): string =>
   number(page.totalItems) + (page.hasMoreTotalItems ? '+' : '');
 
+/** Show another language as soon as it is loaded. The first page has its texts in English already. */
 export async function setLanguage(to: Language): Promise<void> {
-  catalogue.value = to === 'en' ? en : await LOADERS[to]();
-  language.value = to;
-  document.documentElement.lang = to;
+  const isFirst = whole === null && wanted === 'en' && to === 'en';
+  wanted = to;
+  if (isFirst) document.documentElement.lang = to;
+  else await loading();
 }
 
 /** The language that the user chose, else the first of the browser's that the console has. */

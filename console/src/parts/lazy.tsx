@@ -2,7 +2,7 @@
 import { type Signal, useSignal } from '@preact/signals';
 import type { ComponentType } from 'preact';
 import { useLayoutEffect } from 'preact/hooks';
-import { t } from '../lib/i18n.ts';
+import { loadTexts, t } from '../lib/i18n.ts';
 import { Head } from './head.tsx';
 
 type LazyProps<P> = { load: () => Promise<ComponentType<P>>; props: P };
@@ -13,8 +13,8 @@ function useLoaded<P>(
   const loaded = useSignal<{ page: ComponentType<P> } | null>(null);
   const failed = useSignal(false);
   useLayoutEffect(() => {
-    load().then(
-      (page) => {
+    Promise.all([load(), loadTexts()]).then(
+      ([page]) => {
         loaded.value = { page };
       },
       () => {
