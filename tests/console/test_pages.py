@@ -73,12 +73,13 @@ def test_a_page_asks_for_all_its_scripts_at_once(console, keys):
         console.page.goto(f"{console.address}/console/instances/{keys['stuck']}", wait_until="commit")
 
 
-@pytest.mark.parametrize(("locale", "word"), [("es-ES", "Instancias"), ("pt-BR", "Instâncias"), ("fr-FR", "Instances")])
+@pytest.mark.parametrize(("locale", "word"), [("es-ES", "Orden"), ("pt-BR", "Ordem"), ("fr-FR", "Order")])
 def test_the_language_of_the_browser(browser, address, api, locale, word):
+    """Of a text that the first page does not have."""
     context = browser.new_context(locale=locale)
     page = context.new_page()
-    page.goto(f"{address}/console/instances")
-    page.get_by_role("heading", name=word, exact=True).wait_for()
+    page.goto(f"{address}/console/tasks")
+    page.get_by_role("combobox", name=word, exact=True).wait_for()
     page.locator(f"html[lang={locale[:2] if locale != 'fr-FR' else 'en'}]").wait_for()
     context.close()
 
