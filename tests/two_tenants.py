@@ -97,6 +97,7 @@ def fill(rows, key, tenant):
     rows.put("cluster_variables", tenant_id=tenant, name="limit", value="1", normal="1", metadata="{}")
     rows.put("loop_items", body_key=key + 1, index=0, item="1")
     rows.put("paged_loop_items", body_key=key + 1, first=0, items="[1]")
+    rows.put("work_items", process_instance_key=key, suspended=False, number=0, items="[]")
     registration = {"scope_key": key, "element_instance_key": key + 1, "element_id": "task", "is_scope": False}
     place = {"process_instance_key": key, "tenant_id": tenant, "registered": "{}", "running": False}
     rows.put("compensations", compensation_key=key + 16, **registration, **place)

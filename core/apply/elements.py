@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 import msgspec
 
 from vivero.core.apply.suspensions import end_suspension
+from vivero.core.apply.work_items import append_work, remove_suspended, remove_work, take_work
 from vivero.core.records.business_ids import BusinessIdAssigned
 from vivero.core.records.instances import (
     ElementActivated,
@@ -33,7 +36,6 @@ from vivero.core.state.instance_tree import (
     ELEMENT_WEIGHT,
     INSTANCE_WEIGHT,
     LOOP_TEXT_WEIGHT,
-    SUSPENDED_ITEM_WEIGHT,
     TERMINATED,
     TERMINATING,
     Element,
@@ -237,8 +239,7 @@ def scope_interrupted(state: State, event: ScopeInterrupted) -> Element:
     scope.then = event.then
     scope.awaiting_reset = {}
     _drop_arrivals(state, scope.tree)
-    if scope.instance.suspended_work:
-        _drop_suspended_arrivals(state, scope.instance)
+    remove_suspended(state, scope.instance, partial(_is_lost_arrival, state))
     if scope.pages is None:  # a loop body has no flows, and not all children of a paged one are loaded
         scope.tokens = new_marking({}, (), tuple(child.element for child in scope.children.values()))
     return scope
@@ -246,20 +247,8 @@ def scope_interrupted(state: State, event: ScopeInterrupted) -> Element:
 
 def _drop_arrivals(state: State, tree: InstanceTree) -> None:
     """Remove deferred tokens that are on their way in interrupted scopes."""
-    left = tuple(item for item in tree.work if not _is_lost_arrival(state, item[0], item[1]))
-    if len(left) < len(tree.work):
-        state.edit(tree)
-        tree.work = left
+    if remove_work(state, tree, partial(_is_lost_arrival, state)):
         _forget_loaded_work(tree)
-
-
-def _drop_suspended_arrivals(state: State, instance: Instance) -> None:
-    """Remove suspended tokens that are on their way in interrupted scopes."""
-    left = tuple(item for item in instance.suspended_work if not _is_lost_arrival(state, item[0], item[1]))
-    if len(left) < len(instance.suspended_work):
-        state.edit(instance)
-        state.add_weight(instance.tree, SUSPENDED_ITEM_WEIGHT * (len(left) - len(instance.suspended_work)))
-        instance.suspended_work = left
 
 
 def _is_lost_arrival(state: State, key: int, stage: str) -> bool:
@@ -307,19 +296,18 @@ def _keep(state: State, element: Element, occurrences: dict[str, dict[str, str]]
 
 def work_deferred(state: State, event: WorkDeferred) -> InstanceTree:
     tree = state.trees[event.root]
-    state.edit(tree)
-    tree.work = tree.work + event.items
+    append_work(state, tree, event.items)
     _drop_arrivals(state, tree)
     return tree
 
 
 def work_resumed(state: State, event: WorkResumed) -> InstanceTree:
     tree = state.trees[event.root]
-    state.edit(tree)
     if event.items and event.items[0][1] == RENAME_PAGE:
-        tree.work = tuple(item for item in tree.work if item[:2] != event.items[0][:2])
+        place = event.items[0][:2]
+        remove_work(state, tree, lambda key, stage: (key, stage) == place)
     else:
-        tree.work = tree.work[: len(tree.work) - len(event.items)]
+        take_work(state, tree, len(event.items))
     _forget_loaded_work(tree)
     return tree
 

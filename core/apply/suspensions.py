@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from vivero.core.apply.work_items import append_suspended, append_work, clear_suspended
 from vivero.core.records.suspensions import InstanceResumed, InstanceSuspended, WorkSuspended
-from vivero.core.state.instance_tree import SUSPENDED_ITEM_WEIGHT, Instance, SuspensionChange
+from vivero.core.state.instance_tree import Instance, SuspensionChange
 from vivero.core.state.state import State
 
 
@@ -25,22 +26,19 @@ def instance_resumed(state: State, event: InstanceResumed) -> Instance:
 
 def work_suspended(state: State, event: WorkSuspended) -> Instance:
     instance = _instance(state, event.instance)
-    instance.suspended_work = instance.suspended_work + event.items
-    state.add_weight(instance.tree, SUSPENDED_ITEM_WEIGHT * len(event.items))
+    append_suspended(state, instance, event.items)
     return instance
 
 
 def end_suspension(state: State, instance: Instance) -> None:
-    state.add_weight(instance.tree, -SUSPENDED_ITEM_WEIGHT * len(instance.suspended_work))
     instance.suspended_at = instance.suspended_reason = None
-    instance.suspended_work = ()
+    clear_suspended(state, instance)
 
 
 def _defer(state: State, instance: Instance) -> None:
     """Make deferred work of the suspended items. The parts of paged loops that they are in may have to be loaded."""
     tree = instance.tree
-    state.edit(tree)
-    tree.work = tree.work + instance.suspended_work
+    append_work(state, tree, instance.suspended_work)
     if tree.in_parts:
         tree.loaded_work = 0
 

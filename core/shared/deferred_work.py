@@ -17,7 +17,7 @@ ITEMS_RESUMED = 100
 ITEMS_RESUMED_OF_MANY = 50
 """If there are more, a quantum takes up this many, the last ones deferred. Few, as it may have to defer them again."""
 TERMINATIONS_RESUMED_OF_MANY = 200
-"""Or this many if they are all ends of elements, which are cheap. Each quantum writes the rest of the items again."""
+"""Or this many if they are all ends of elements, which are cheap."""
 MAX_ATTEMPTS = 100
 """A command about a whole instance waits behind at most this many quanta of deferred work."""
 

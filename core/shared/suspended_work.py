@@ -72,7 +72,7 @@ WAITS_A_PAGE = 50
 def resume_waits(instance: Instance, after: int, view: View) -> Effects:
     """Let the suspended timers and subscriptions of the instance with keys above `after` go on: the first page of them.
 
-    Their rows say that they are suspended. No list of them is saved, since each batch would write all of it.
+    Their rows say that they are suspended, so that no list of them is saved.
 
     Raises:
         NotLoaded: the page is not in memory. The tree has paged loops.

@@ -21,6 +21,7 @@ from vivero.core.state.columns import CHANGES, MEMORY, Column, Count, Time
 from vivero.core.state.compensation import Compensation, PastScope
 from vivero.core.state.loop_rows import place_of, texts_of
 from vivero.core.state.rows import Row
+from vivero.core.state.work_rows import Items, latest
 
 MISSING: Any = object()
 
@@ -205,14 +206,21 @@ class Instance(Element, kw_only=True):
     suspended_at: Annotated[int | None, Column(time=True, changes=True)] = None
     """None: it is not suspended."""
     suspended_reason: Annotated[str | None, CHANGES] = None
-    suspended_work: Annotated[tuple[tuple[int, str, Any], ...], Column(usual=(), null=True, changes=True)] = ()
+    suspended_work: Annotated[Items, Column(usual=(), null=True, changes=True, saved_as="latest_suspended_work")] = ()
     """Work items that wait for the end of the suspension, the oldest first."""
+    suspended_rows: Annotated[int, Column(usual=0, changes=True)] = 0
+    """The number of rows of `work_items` that have the first ones of them (`state.work_rows`)."""
 
     def outer(self) -> Element | None:
         return None
 
     def seen_next(self) -> Element | PastScope | None:
         return None
+
+    @property
+    def latest_suspended_work(self) -> Items:
+        """The items that are saved with the instance itself."""
+        return latest(self.suspended_work, self.suspended_rows)
 
     @property
     def own_tree(self) -> InstanceTree:
@@ -230,6 +238,25 @@ class SuspensionChange(Row):
         return self.instance
 
 
+class WorkRows(Row):
+    """Rows of `work_items` changed in this batch, from number `first` on; `key` is that of the instance. The items are
+    those that it has when the batch is saved: its suspended ones, or the deferred ones of its tree."""
+
+    instance: Instance
+    suspended: bool
+    first: int
+
+    def place(self) -> Element:
+        return self.instance
+
+    def items(self) -> Items:
+        return self.instance.suspended_work if self.suspended else self.instance.tree.work
+
+    def rows(self) -> int:
+        """The number of rows that the instance has now."""
+        return self.instance.suspended_rows if self.suspended else self.instance.tree.work_rows
+
+
 NO_PAGES: tuple[object, list[Element]] = (None, [])
 """No migration in pages is known."""
 
@@ -243,8 +270,10 @@ class InstanceTree(Row):
     root: Annotated[Instance, MEMORY]
     context: Annotated[str | None, Column(stored="trace", document="trace")] = None
     """The context of the command that created the root."""
-    work: Annotated[tuple[tuple[int, str, Any], ...], Column(usual=(), null=True, changes=True)] = ()
+    work: Annotated[Items, Column(usual=(), null=True, changes=True, saved_as="latest_work")] = ()
     """Work items that a later command continues."""
+    work_rows: Annotated[int, Column(usual=0, changes=True)] = 0
+    """The number of rows of `work_items` that have the first ones of them."""
     revision: Annotated[int, Column(stored="version", large=True, changes=True)] = 0
     """The number of batches that changed the tree."""
     in_parts: Annotated[int, Column(usual=0, changes=True)] = 0
@@ -261,6 +290,11 @@ class InstanceTree(Row):
     """The instance that is migrated in pages, and the elements of all pages by key (`state.migrations`)."""
     commits_under_way: Annotated[int, MEMORY] = 0
     """The number of batches that changed the tree, and whose commits are under way."""
+
+    @property
+    def latest_work(self) -> Items:
+        """The items that are saved with the tree itself."""
+        return latest(self.work, self.work_rows)
 
     def place(self) -> Element:
         return self.root

@@ -26,6 +26,8 @@ _COUNTS = ("element_counts", "element_count_changes", "element_durations")
 _OF_BODY = "(SELECT true FROM element_instances e WHERE e.element_instance_key = {table}.body_key)"
 """Policies apply to subqueries, too. PostgreSQL never turns a scalar subquery into a hash of the whole table."""
 
+_OF_INSTANCE = "(SELECT true FROM process_instances i WHERE i.process_instance_key = {table}.process_instance_key)"
+
 POLICIES: Mapping[str, str] = {
     **dict.fromkeys(
         (
@@ -52,6 +54,7 @@ POLICIES: Mapping[str, str] = {
     SELECT true FROM document_contents c WHERE c.content_key = document_parts.content_key)""",
     **{table: _OF_DEFINITION.format(table=table) for table in _COUNTS},
     **{table: _OF_BODY.format(table=table) for table in ("loop_items", "paged_loop_items")},
+    "work_items": _OF_INSTANCE.format(table="work_items"),
     "cluster_variables": f"{_OWN} OR tenant_id = ''",
     "batch_operations": f"tenants <@ {_TENANTS}",
     "resources": """EXISTS (SELECT FROM process_definitions d WHERE d.sha256 = resources.sha256)

@@ -1019,6 +1019,8 @@ CREATE TABLE process_instances (
     suspended_at timestamp with time zone,
     suspended_reason text,
     suspended_work json,
+    work_rows integer DEFAULT 0 NOT NULL,
+    suspended_rows integer DEFAULT 0 NOT NULL,
     CONSTRAINT process_instances_pkey PRIMARY KEY (process_instance_key)
 ) WITH (autovacuum_vacuum_insert_scale_factor=0.05, autovacuum_vacuum_scale_factor=0.05, fillfactor=80);
 CREATE INDEX process_instances_business ON process_instances USING btree (business_id) WHERE business_id IS NOT NULL;
@@ -1355,6 +1357,15 @@ CREATE UNLOGGED TABLE void_leases (
     token uuid NOT NULL,
     at timestamp with time zone DEFAULT clock_timestamp() NOT NULL,
     CONSTRAINT void_leases_pkey PRIMARY KEY (token)
+);
+
+-- table work_items
+CREATE TABLE work_items (
+    process_instance_key bigint NOT NULL,
+    suspended boolean NOT NULL,
+    number integer NOT NULL,
+    items text NOT NULL,
+    CONSTRAINT work_items_pkey PRIMARY KEY (process_instance_key, suspended, number)
 );
 
 -- view command_log_view
@@ -1881,6 +1892,7 @@ BEGIN
         DELETE FROM user_tasks u WHERE u.process_instance_key = ANY (instances);
         DELETE FROM decision_instances d WHERE d.process_instance_key = ANY (instances);
         DELETE FROM compensations c WHERE c.process_instance_key = ANY (instances);
+        DELETE FROM work_items w WHERE w.process_instance_key = ANY (instances);
         DELETE FROM element_instances e WHERE e.process_instance_key = ANY (instances);
         DELETE FROM process_instances p WHERE p.process_instance_key = ANY (instances);
         INSERT INTO deleted_trees (root_key, reason) SELECT t.key, why FROM unnest(ended) AS t(key) ON CONFLICT DO NOTHING;

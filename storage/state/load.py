@@ -18,8 +18,9 @@ from vivero.core.partitions.tenants import covers
 from vivero.core.rules import HELD_AT_ONCE
 from vivero.core.shared.suspended_work import WAITS_A_PAGE
 from vivero.core.state import loaded_waits
-from vivero.core.state.instance_tree import Element, Instance, LoopItem, Variable
+from vivero.core.state.instance_tree import SUSPENDED_ITEM_WEIGHT, Element, Instance, LoopItem, Variable
 from vivero.core.state.state import State
+from vivero.core.state.work_rows import Items, items_of
 from vivero.storage.postgres.driver import Call, Connection
 from vivero.storage.postgres.sql_files import beside
 from vivero.storage.postgres.values import whole_numbers
@@ -314,6 +315,7 @@ async def _load_contents(reader: Connection, state: State, scopes: list[int], to
     instances = [element for element in elements if isinstance(element, Instance)]
     definitions = {i.definition_key for i in instances if i.definition_key not in state.catalogue.definitions}
     bodies = [element.key for element in elements if element.loop is not None and element.pages is None]
+    with_rows = [instance.key for instance in instances if instance.suspended_rows or instance.own_tree.work_rows]
     user_task_parts = {_part_of(element) for element in elements if element.type == "USER_TASK"}
     lazy = to_end - {_part_of(element) for element in elements if element.registered}  # handlers may see the others'
     ending = {element.key for element in elements if _part_of(element) in lazy} if lazy else set()
@@ -321,6 +323,8 @@ async def _load_contents(reader: Connection, state: State, scopes: list[int], to
     calls: list[Call] = [(_sql["variables"], (used,))] if used else []
     if bodies:
         calls.append((_sql["loop_items"], (bodies,)))
+    if with_rows:
+        calls.append((_sql["work_items"], (with_rows,)))
     if definitions:
         calls += families.calls_for(state, set(), definitions)
     if user_task_parts:
@@ -330,6 +334,7 @@ async def _load_contents(reader: Connection, state: State, scopes: list[int], to
     await _add_variables(state, answers.get(_sql["variables"], []))
     await compensations.load_past(reader, elements)
     pages.make_lazy(state, ending)
+    _add_work(state, instances, answers.get(_sql["work_items"], []))
     for body_key, index, item, result in answers.get(_sql["loop_items"], []):
         body = state.elements[body_key]
         body.items.append(LoopItem(index, body, item, result))
@@ -338,6 +343,21 @@ async def _load_contents(reader: Connection, state: State, scopes: list[int], to
     _add_waits(state, USER_TASKS, answers.get(_sql["user_tasks"], []))
     if state.paged:
         await pages.items(reader, state, (), pages.untaken(state, scopes))
+
+
+def _add_work(state: State, instances: list[Instance], rows: Rows) -> None:
+    """Puts the work items of rows of their own before the latest ones, and weighs the suspended ones."""
+    first: dict[tuple[int, bool], Items] = {}
+    for key, suspended, items in rows:
+        first[key, suspended] = first.get((key, suspended), ()) + items_of(items)
+    for (key, suspended), items in first.items():
+        instance = state.instance(key)
+        if suspended:
+            instance.suspended_work = items + instance.suspended_work
+        else:
+            instance.tree.work = items + instance.tree.work
+    for instance in instances:
+        instance.tree.weight += SUSPENDED_ITEM_WEIGHT * len(instance.suspended_work)
 
 
 async def variable_rows(reader: Connection, scopes: list[int]) -> Rows:

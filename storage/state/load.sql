@@ -48,7 +48,7 @@ SELECT process_instance_key, root_key, parent_element_instance_key, state, to_ep
     then_::text, interrupted, request, incidents, registered::text, awaiting_reset::text, occurrences::text,
     process_definition_key, process_id, process_version, version_tag, process_name, tenant_id, business_id, tags, depth,
     created_position, parent_process_instance_key, start::text, start_lock, terminate_after, to_epoch_ms(suspended_at),
-    suspended_reason, suspended_work::text, trace, work::text, version, in_parts
+    suspended_reason, suspended_work::text, suspended_rows, trace, work::text, work_rows, version, in_parts
 FROM process_instances WHERE part_key = ANY ($1::bigint[]) AND ended_at IS NULL ORDER BY process_instance_key;
 
 -- name: elements
@@ -137,6 +137,11 @@ UNION ALL
 (SELECT subscription_key, root_key, part_key FROM subscriptions
 WHERE process_instance_key = $1 AND suspended AND ended_at IS NULL AND subscription_key > $2 ORDER BY subscription_key LIMIT $3)
 ORDER BY 1 LIMIT $3;
+
+-- name: work_items
+-- The work items of instances that have so many that the latest ones alone are in their own rows.
+SELECT process_instance_key, suspended, items FROM work_items WHERE process_instance_key = ANY ($1::bigint[])
+ORDER BY process_instance_key, suspended, number;
 
 -- name: paged_loop_items
 -- The rows with the items of inner instances that are about to begin, or have not taken theirs yet.

@@ -22,6 +22,7 @@ from vivero.core.state.instance_tree import (
     LoopResult,
     SuspensionChange,
     Variable,
+    WorkRows,
 )
 from vivero.core.state.loop_rows import first_of
 from vivero.core.state.message_channels import Correlation
@@ -29,6 +30,7 @@ from vivero.core.state.migrations import Migration
 from vivero.core.state.rows import Row
 from vivero.core.state.slot_moves import SlotMove
 from vivero.core.state.state import State
+from vivero.core.state.work_rows import row_of
 from vivero.storage.postgres.driver import Call
 from vivero.storage.postgres.sql_files import Statement, load
 from vivero.storage.postgres.values import Params, Texts
@@ -92,6 +94,8 @@ def statements_for_rows(state: State, by_type: RowsByType | None = None) -> Iter
         yield statement, ended[statement] if statement in ended else written.params(statement, state)
     for begun in (*rows.new.get(LoopItems, ()), *rows.changed.get(LoopItems, ())):
         yield _paged_items(begun)
+    if changes := rows.new.get(WorkRows):
+        yield _work_items(changes)
 
 
 def _suspensions(changes: Iterable[SuspensionChange]) -> dict[Statement, Params]:
@@ -168,6 +172,25 @@ def _paged_items(row: LoopItems) -> Call:
     return _sql["paged_loop_items"], ([row.key] * len(firsts), firsts, Texts(map(str.encode, row.rows)))
 
 
+def _work_items(changes: Iterable[WorkRows]) -> Call:
+    """The rows of work items that have changed, and the number of rows that each instance has from now on."""
+    first: dict[tuple[int, bool], WorkRows] = {}
+    for change in changes:
+        place = change.key, change.suspended
+        if place not in first or change.first < first[place].first:
+            first[place] = change
+    numbers = [(one, number) for one in first.values() for number in range(one.first, one.rows())]
+    return _sql["work_items"], (
+        [key for key, _ in first],
+        [int(suspended) for _, suspended in first],
+        [one.rows() for one in first.values()],
+        [one.key for one, _ in numbers],
+        [int(one.suspended) for one, _ in numbers],
+        [number for _, number in numbers],
+        Texts(row_of(one.items(), number) for one, number in numbers),
+    )
+
+
 _TABLES: dict[type[Row], _Saved] = {
     LoopItem: _Saved(_sql["new_loop_items"], variables.new_loop_item, _sql["loop_items"], variables.changed_loop_item),
     LoopResult: _Saved(
@@ -180,7 +203,7 @@ _TABLES: dict[type[Row], _Saved] = {
     **{table.kind: _derived(table) for table in TABLES},
 }
 
-_OTHERWISE = (InstanceTree, LoopItems, Usage, SlotMove, Migration, SuspensionChange)
+_OTHERWISE = (InstanceTree, LoopItems, Usage, SlotMove, Migration, SuspensionChange, WorkRows)
 """Rows in the statement of another row, or with statements of their own, here and in `save`."""
 NEW_JOBS = _sql["new_jobs"]
 _NO_LEASES: Params = ([], [], [], [])

@@ -45,6 +45,7 @@ BELONGS = {
     "subscriptions": _by("subscription_key"),
     "loop_items": _by("body_key"),
     "paged_loop_items": _by("body_key"),
+    "work_items": _by("process_instance_key"),
     "message_correlations": _by("message_correlation_key"),
     "compensations": _by("compensation_key"),
     "decision_instances": _by("decision_instance_key"),
@@ -118,7 +119,7 @@ def condition(table, row, partition):
 
 DELETED_WITH_TREES = {
     *("process_instances", "element_instances", "variables", "jobs", "timers", "subscriptions", "incidents"),
-    *("user_tasks", "loop_items", "paged_loop_items", "message_correlations"),
+    *("user_tasks", "loop_items", "paged_loop_items", "work_items", "message_correlations"),
     *("compensations", "decision_instances"),
 }
 EMPTIED_LOGS = {"command_log", "event_log"}

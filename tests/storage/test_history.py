@@ -45,6 +45,7 @@ OF_TREES = (
         "message_correlations",
         "loop_items",
         "paged_loop_items",
+        "work_items",
         "channel_subscriptions",
         "start_locks",
     ),

@@ -36,7 +36,7 @@ STATEMENTS = beside(save.__file__)
 ELSEWHERE = {
     *("event_log", "inbox", "element_count_changes", "tell_definitions", "fence", "fence_between"),
     *("paged_loop_items", "ended_elements", "ended_jobs", "ended_user_tasks", "parted_timers"),
-    *("released_jobs", "suspended_jobs", "require_untaken"),
+    *("released_jobs", "suspended_jobs", "require_untaken", "work_items"),
 }
 """Statements that save no row of the state, or one by its columns."""
 
