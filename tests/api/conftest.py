@@ -9,6 +9,7 @@ import pytest
 import trio
 
 from tests.api.changed_services import changed
+from tests.api.kept_compute import KeptProcesses
 from tests.api.official import sdk
 from tests.api.whole_program import whole_program
 from tests.databases import Databases
@@ -237,15 +238,23 @@ def health():
     return SimpleNamespace(healthy=True, health=lambda: children)
 
 
+@pytest.fixture(scope="session")
+def kept_processes():
+    """The compute processes of one test after the other."""
+    kept = KeptProcesses()
+    yield kept
+    trio.run(kept.end)
+
+
 @pytest.fixture
-async def services(engine, settings, health):
+async def services(engine, settings, health, kept_processes):
     routing = CommandRouting(ONE_PARTITION)
     services = Services(
         settings,
         CommandServices(engine, engine, routing),
         ReadServices(NoPool()),
         JobServices(LongPolls(), NoPool(), NoPool()),
-        FileServices(Definitions()),
+        FileServices(Definitions(), compute=kept_processes.pool()),
         ObservingServices(health),
     )
     yield services
