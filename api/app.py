@@ -34,10 +34,13 @@ from vivero.api.http.origins import Gate
 from vivero.api.http.other_paths import in_version_2, of_physical_tenant
 from vivero.api.http.problems import Problem, not_appended, not_computed, too_large
 from vivero.api.http.request import (
+    ANSWER,
     DECLARED_BYTES,
+    FIELDS,
     HAS_LEFT,
     OWNER,
     RELEASE,
+    WHOLE_BODY,
     ClientLeft,
     Headers,
     Receive,
@@ -48,7 +51,7 @@ from vivero.api.http.request_ids import RequestIds
 from vivero.api.http.response import Header, Response
 from vivero.api.http.router import Match, Router
 from vivero.api.http.storage_problems import StorageProblems, bug
-from vivero.api.http.tracing import ROUTE, traced
+from vivero.api.http.tracing import ROUTE, STATUS, traced
 from vivero.api.http1.request import declared_bytes
 from vivero.api.routes import ROUTES, Handler, Route, modifiers
 from vivero.api.services import Services
@@ -59,6 +62,7 @@ from vivero.storage.postgres.errors import StorageError
 
 Scope = MutableMapping[str, Any]
 App = Callable[[Scope, Receive, Send], Awaitable[None]]
+SendWhole = Callable[[int, tuple[Header, ...], bytes], Awaitable[None]]
 
 UNDELIVERED_TIMEOUT_S = 5.0
 """Time limit of `Response.undelivered`."""
@@ -73,12 +77,13 @@ def build(services: Services) -> App:
     gate = Gate(services.settings)
     answer = partial(_answer, services, router, gate, StorageProblems())
     services.inner.connect(answer)
-    serve, ids = partial(_serve, services, answer), RequestIds()
+    debug = log.debug  # to find the logger for each request costs as much as to route it
+    serve, ids = partial(_serve, services, answer, debug), RequestIds()
 
     async def app(scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] != "http":
             raise ValueError(f"this application supports only the scope type 'http', not {scope['type']!r}")
-        ids.begin(scope["headers"])
+        ids.begin(scope["headers"], scope.get("extensions", {}).get(FIELDS))
         try:
             if services.observing.tracer is None:
                 await serve(scope, receive, send)
@@ -90,17 +95,26 @@ def build(services: Services) -> App:
     return app
 
 
-async def _serve(services: Services, answer: Answer, scope: Scope, receive: Receive, send: Send) -> None:
+async def _serve(
+    services: Services,
+    answer: Answer,
+    debug: Callable[..., None],
+    scope: Scope,
+    receive: Receive,
+    send: Send,
+) -> None:
     began = perf_counter()
     try:
         response = await answer(scope, receive, send)
     except ClientLeft:
         return
+    scope[STATUS] = response.status
     route, took_s = scope.get(ROUTE, UNKNOWN), perf_counter() - began
     services.observing.requests.note(scope["method"], route, response.status, took_s)
-    log.debug("request", method=scope["method"], route=route, status=response.status, took_s=took_s)
+    debug("request", method=scope["method"], route=route, status=response.status, took_s=took_s)
     id = request_ids.header()
-    await send_response(response, send, (id,) if services.access.authenticator is None else (id, *PRIVATE))
+    more = (id,) if services.access.authenticator is None else (id, *PRIVATE)
+    await send_response(response, send, more, scope.get("extensions", {}).get(ANSWER))
 
 
 async def _answer(
@@ -137,7 +151,11 @@ async def _respond(
     services: Services, router: Router[Route], gate: Gate, scope: Scope, receive: Receive, send: Send
 ) -> Response:
     method, (path, raw_path) = scope["method"], of_physical_tenant(scope["path"], scope.get("raw_path"))
-    gate.check(method, scope["headers"])
+    extensions = scope.get("extensions", {})
+    fields = extensions.get(FIELDS)
+    if fields is None:  # another server
+        fields = dict(scope["headers"])
+    gate.check(method, scope["headers"], fields)
     match = router.match(path, raw_path)
     if match is None:
         raise Problem(404, "Not Found", f"There is no resource '{path[:200]}'{_hint(router, path)}")
@@ -145,7 +163,6 @@ async def _respond(
     if route is None:
         raise _not_allowed(method, match)
     scope[ROUTE] = route.path
-    extensions = scope.get("extensions", {})
     owner, tool = extensions.get(OWNER), extensions.get(TOOL)
     caller, allowed = ANYBODY, None
     if (services.access.authenticator is not None or services.access.rates is not None) and route.needs is not PUBLIC:
@@ -157,10 +174,7 @@ async def _respond(
     if route.is_new and not services.commands.appender.admits_new():
         return await services.commands.refusals.answer(path)
     releases = send if RELEASE in extensions else None
-    declared = extensions.get(DECLARED_BYTES)
-    if declared is None:  # another server
-        declared = declared_bytes(scope["headers"])
-    body = b"" if route.streams else await _read(receive, declared, route.max_body_bytes(services.settings))
+    body = b"" if route.streams else await _read(scope, extensions, receive, route.max_body_bytes(services.settings))
     query, redirected = without_mark(scope["query_string"])
     request = Request(
         method,
@@ -181,6 +195,7 @@ async def _respond(
         tool,
         scope.get("scheme", "http"),
         extensions.get(HAS_LEFT),
+        fields,
     )
     del body  # the request holds the only reference and may release it
     encoding = request.header(b"content-encoding")
@@ -279,17 +294,21 @@ def _hint(router: Router[Route], path: str) -> str:
     return "" if path.startswith("/v2/") and len(path) > len("/v2/") else "; the REST API is below /v2: /v2/topology"
 
 
-async def _read(receive: Receive, declared: int, limit: int) -> bytes:
+async def _read(scope: Scope, extensions: Mapping[str, Any], receive: Receive, limit: int) -> bytes:
     """The whole body. Raises ClientLeft, and Problem 413 before it is received if its declared length is too much."""
+    declared = extensions.get(DECLARED_BYTES)
+    if declared is None:  # another server
+        declared = declared_bytes(scope["headers"])
     if declared > limit:
         raise too_large(limit)
-    message = await receive()
-    if message["type"] == "http.request" and not message.get("more_body", False):
-        body: bytes = message.get("body", b"")
-        if len(body) > limit:
-            raise too_large(limit)
-        return body
+    if WHOLE_BODY in extensions:
+        whole: bytes | None = extensions[WHOLE_BODY]()
+        if whole is not None:
+            if len(whole) > limit:
+                raise too_large(limit)
+            return whole
     parts, size = [], 0
+    message = await receive()
     while message["type"] == "http.request":
         part: bytes = message.get("body", b"")
         size += len(part)
@@ -302,12 +321,20 @@ async def _read(receive: Receive, declared: int, limit: int) -> bytes:
     raise ClientLeft
 
 
-async def send_response(response: Response, send: Send, more: tuple[Header, ...] = ()) -> None:
-    """Send a response with `more` headers. If that fails, undo its effects."""
-    headers = [*response.headers, *more]
-    if response.status != 204:
-        headers.append((b"content-length", b"%d" % (len(response.body) + response.more_bytes)))
+async def send_response(
+    response: Response, send: Send, more: tuple[Header, ...] = (), answer: SendWhole | None = None
+) -> None:
+    """Send a response with `more` headers. If that fails, undo its effects.
+
+    `answer`: the server's function that sends a whole response at once, if it has one.
+    """
+    headers = response.headers + more
     try:
+        if answer is not None and response.rest is None:
+            await answer(response.status, headers, response.body)
+            return
+        if response.status != 204:
+            headers += ((b"content-length", b"%d" % (len(response.body) + response.more_bytes)),)
         await send({"type": "http.response.start", "status": response.status, "headers": headers})
         if response.rest is not None:
             await _send_streaming(response.body, response.rest, send)

@@ -10,7 +10,7 @@ from __future__ import annotations
 from ipaddress import ip_address
 
 from vivero.api.http.problems import Problem
-from vivero.api.http.request import Headers
+from vivero.api.http.request import Fields, Headers
 from vivero.api.settings import ApiSettings, listed
 
 READING = ("GET", "HEAD", "OPTIONS")
@@ -32,11 +32,15 @@ class Gate:
         self._checks_hosts = is_loopback(settings.host) and "*" not in self._hosts
         self._served: set[bytes] = set()
 
-    def check(self, method: str, headers: Headers) -> None:
-        """Raise Problem 421 for a foreign host, and 403 for a write by a foreign page."""
-        named = dict(headers)
-        is_plain = len(named) == len(headers) and b"origin" not in named and b"sec-fetch-site" not in named
-        if is_plain and named.get(b"host") in self._served:
+    def check(self, method: str, headers: Headers, fields: Fields | None = None) -> None:
+        """Raise Problem 421 for a foreign host, and 403 for a write by a foreign page.
+
+        `fields`: the headers by name, if the caller has them.
+        """
+        if fields is None:
+            fields = dict(headers)
+        is_plain = len(fields) == len(headers) and b"origin" not in fields and b"sec-fetch-site" not in fields
+        if is_plain and fields.get(b"host") in self._served:
             return  # a program, not a browser, and a host that was checked before
         found = [header for header in headers if header[0] in _CHECKED_HEADERS]
         host = b""

@@ -19,6 +19,8 @@ from vivero.api.http1.request import declared_bytes
 T = TypeVar("T")
 
 Headers = list[tuple[bytes, bytes]]
+Fields = Mapping[bytes, bytes]
+"""Headers by name; of a name with several, the last value."""
 Receive = Callable[[], Awaitable[MutableMapping[str, Any]]]
 Send = Callable[[MutableMapping[str, Any]], Awaitable[None]]
 
@@ -30,6 +32,12 @@ DECLARED_BYTES = "vivero.declared_bytes"
 """An extension of ASGI: the Content-Length of the request, which the server has read; 0 without one."""
 HAS_LEFT = "vivero.has_left"
 """An extension of ASGI: a function that tells whether the client has closed its side, without waiting."""
+FIELDS = "vivero.fields"
+"""An extension of ASGI: the headers by name; of a name with several, the last value."""
+WHOLE_BODY = "vivero.whole_body"
+"""An extension of ASGI: a function with the body, or its unread rest, if all has arrived; otherwise None."""
+ANSWER = "vivero.answer"
+"""An extension of ASGI: a function that sends a whole response: its status, headers with names in lower case, body."""
 UNWATCHED_S = 1.0
 """Handlers that wait longer than this start to watch for a disconnect. Before that, it costs more than it saves."""
 
@@ -50,9 +58,9 @@ class Request:
     """Method, path, the values of the path's parameters, headers (names in lower case), query and body."""
 
     __slots__ = (
-        *("_by_name", "_has_left", "_owner", "_query", "_receive", "_send"),
-        *("allowed", "audited", "body", "caller", "headers", "method", "note", "params", "path", "query_string"),
-        *("redirected", "scheme", "target", "tenants", "tool"),
+        *("_has_left", "_owner", "_query", "_receive", "_send"),
+        *("allowed", "audited", "body", "caller", "fields", "headers", "method", "note", "params", "path"),
+        *("query_string", "redirected", "scheme", "target", "tenants", "tool"),
     )
 
     def __init__(
@@ -75,6 +83,7 @@ class Request:
         tool: str | None = None,
         scheme: str = "http",
         has_left: Callable[[], bool] | None = None,
+        fields: Fields | None = None,
     ) -> None:
         """`allowed`: what the caller has the route's permission for; None for everything.
 
@@ -85,6 +94,7 @@ class Request:
         self.method = method
         self.path = path
         self.headers = headers
+        self.fields = dict(headers) if fields is None else fields
         self.body = body
         self.query_string = query_string
         self.params = params or {}
@@ -93,7 +103,6 @@ class Request:
         self._owner = owner
         self._has_left = has_left
         self._query: dict[str, str] | None = None
-        self._by_name: dict[bytes, bytes] | None = None
         self.caller = caller
         self.allowed = allowed
         self.redirected = redirected
@@ -129,18 +138,16 @@ class Request:
         Raises Problem 400: a header with a single value has several. Another program on the way, such as a proxy, may
         have read another one than we would (RFC 9110, section 5.3).
         """
-        if self._by_name is None:
-            self._by_name = dict(self.headers)
-        value = self._by_name.get(name)
-        if value is not None and len(self._by_name) < len(self.headers):
+        value = self.fields.get(name)
+        if value is None:
+            return None
+        if len(self.fields) < len(self.headers):
             value = _joined(name, [each for other, each in self.headers if other == name])
-        return None if value is None else value.decode("latin-1")
+        return value.decode("latin-1")
 
     def has_any(self, names: frozenset[bytes]) -> bool:
         """Whether one of these headers, in lower case, is there."""
-        if self._by_name is None:
-            self._by_name = dict(self.headers)
-        return not names.isdisjoint(self._by_name)
+        return not names.isdisjoint(self.fields)
 
     @property
     def query(self) -> Mapping[str, str]:

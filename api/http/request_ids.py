@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 import re
 import secrets
-from collections.abc import Awaitable, Callable, Iterable, MutableMapping
+from collections.abc import Awaitable, Callable, Collection, Iterable, MutableMapping
 from typing import Any
 
 from vivero.api.http.response import Header
@@ -28,18 +28,19 @@ class RequestIds:
         self._prefix = secrets.token_hex(5)
         self._numbers = itertools.count(1)
 
-    def of(self, headers: Iterable[tuple[bytes, bytes]]) -> str:
-        """The id of a request with these headers. Names are in lower case; the first one counts."""
-        for name, value in headers:
-            if name == NAME:
-                if SANE.fullmatch(value):
-                    return value.decode("ascii")
-                break
+    def of(self, headers: Iterable[tuple[bytes, bytes]], fields: Collection[bytes] | None = None) -> str:
+        """The id of a request with these headers, whose names, in lower case, are `fields`. The first one counts."""
+        if fields is None or NAME in fields:
+            for name, value in headers:
+                if name == NAME:
+                    if SANE.fullmatch(value):
+                        return value.decode("ascii")
+                    break
         return f"{self._prefix}-{next(self._numbers):x}"
 
-    def begin(self, headers: Iterable[tuple[bytes, bytes]]) -> Header:
-        """Give the request of this task its id. Returns the header of the answer."""
-        id = self.of(headers)
+    def begin(self, headers: Iterable[tuple[bytes, bytes]], fields: Collection[bytes] | None = None) -> Header:
+        """Give the request of this task its id. Returns the header of the answer. `fields`: the names, if known."""
+        id = self.of(headers, fields)
         REQUEST_ID.set(id)
         POSITION.set(None)
         return NAME, id.encode()

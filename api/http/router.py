@@ -38,6 +38,8 @@ class Router(Generic[T]):
 
     def __init__(self, routes: Iterable[tuple[str, str, T]]) -> None:
         self._root: _Node[T] = _Node()
+        self._literal: dict[str, Match[T]] = {}
+        """By path, of those without parameters: one dictionary look-up finds them."""
         for method, template, target in routes:
             self._add(method, template, target)
 
@@ -55,6 +57,8 @@ class Router(Generic[T]):
             raise ValueError(f"{method} {template} is routed already, or its parameters have other names")
         node.methods[method] = target
         node.names = tuple(names)
+        if not names:
+            self._literal[template] = Match(node.methods, {})
 
     def match(self, path: str, raw_path: bytes | None = None) -> Match[T] | None:
         """The route of a path; None if there is none.
@@ -63,6 +67,8 @@ class Router(Generic[T]):
         """
         if raw_path is not None and b"%" in raw_path:
             segments = [unquote(segment) for segment in raw_path.decode("ascii").split("/")]
+        elif path in self._literal:
+            return self._literal[path]
         else:
             segments = path.split("/")
         node: _Node[T] | None = self._root

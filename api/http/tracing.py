@@ -19,6 +19,8 @@ UNTRACED = {"/live", "/ready", "/startup", "/metrics", "/v2/status"}
 """Routes that schedulers and scrapers ask all the time."""
 ROUTE = "route"
 """The path of the route in the scope, once it is known."""
+STATUS = "status"
+"""The status of the response in the scope, once there is one."""
 
 
 async def traced(
@@ -29,25 +31,17 @@ async def traced(
     if begun is None:
         await serve(scope, receive, send)
         return
-    status = None
-
-    async def noting(message: MutableMapping[str, Any]) -> None:
-        nonlocal status
-        if message["type"] == "http.response.start":
-            status = message["status"]
-        await send(message)
-
     try:
         with within(begun.context):
-            await serve(scope, receive, noting)
+            await serve(scope, receive, send)
     finally:
         if scope.get(ROUTE) not in UNTRACED:
-            _end(tracer, begun, scope, status)
+            _end(tracer, begun, scope)
 
 
-def _end(tracer: Tracer, begun: Begun, scope: Scope, status: int | None) -> None:
+def _end(tracer: Tracer, begun: Begun, scope: Scope) -> None:
     """Record the span. Neither path nor query: they may have names of people."""
-    method, route = scope["method"], scope.get(ROUTE)
+    method, route, status = scope["method"], scope.get(ROUTE), scope.get(STATUS)
     known = method if method in METHODS else "_OTHER"
     attributes: dict[str, Value] = {"http.request.method": known, "url.scheme": scope.get("scheme", "http")}
     if route is not None:

@@ -3,6 +3,8 @@
 No task runs beside the handler: `receive` reads the socket in the handler's own task, and only when it is called.
 Therefore a handler needs no additional task or cancel scope, and the body has backpressure. A disconnect is noticed
 only by a handler that waits in `receive`. The handler is never cancelled because of it.
+
+Extensions of ASGI save the messages of small requests: the headers by name, the whole body, and a whole response.
 """
 
 from collections.abc import Iterable, Mapping
@@ -32,6 +34,9 @@ RELEASE = "http.request.release"
 OWNER = "vivero.owner"
 DECLARED_BYTES = "vivero.declared_bytes"
 HAS_LEFT = "vivero.has_left"
+FIELDS = "vivero.fields"
+WHOLE_BODY = "vivero.whole_body"
+ANSWER = "vivero.answer"
 _NO_DETAILS: Mapping[str, object] = {}
 
 
@@ -111,6 +116,9 @@ class Exchange:
                 OWNER: self.owner,
                 DECLARED_BYTES: request.content_length,
                 HAS_LEFT: self.wire.has_left,
+                FIELDS: request.fields,
+                WHOLE_BODY: self.whole_body,
+                ANSWER: self.answer,
             },
         }
 
@@ -128,11 +136,22 @@ class Exchange:
             return {"type": DISCONNECT}
         if not request.complete and not await self._gather():
             return {"type": DISCONNECT}
+        body = self.whole_body()
+        if body is None:  # a part of a long one
+            body = b"".join(request.parts)
+            request.parts.clear()
+        return {"type": "http.request", "body": body, "more_body": not request.complete}
+
+    def whole_body(self) -> bytes | None:
+        """An extension of ASGI: the body, or its unread rest, if all has arrived. None: use `receive`."""
+        request = self.request
+        if not request.complete or self._body_taken or self._refused:
+            return None
+        self._body_taken = True
         parts = request.parts
         body = parts[0] if len(parts) == 1 else b"".join(parts)
         parts.clear()
-        self._body_taken = request.complete
-        return {"type": "http.request", "body": body, "more_body": not request.complete}
+        return body
 
     async def _gather(self) -> bool:
         """Wait for the next part of the body, or for all of a small one. False if it cannot arrive any more."""
@@ -222,6 +241,26 @@ class Exchange:
         else:
             self._start = message
 
+    async def answer(self, status: int, headers: Iterable[tuple[bytes, bytes]], body: bytes) -> None:
+        """An extension of ASGI: a whole response in one call, for headers with names in lower case. Raises like `send`.
+
+        The server sets the Content-Length, with that of GET for HEAD.
+        """
+        if self._refused:
+            return
+        if self._start is not None or self._done:
+            raise RuntimeError("the application started its response twice")
+        own = self.state.date_line
+        if status != 204:
+            own += b"content-length: %d\r\n" % len(body)
+        head = response.head_of(status, headers, own + self._decide_on_keeping())
+        if self.request.method == "HEAD" or status in (204, 304):
+            body = b""
+        self._head_sent = self._done = True
+        await self._transmit(head, body)
+        if self._watch is not None:
+            self._watch.cancel()
+
     def _release_body(self) -> None:
         """Stop counting what the body has had so far, which the application has released."""
         self.state.memory.give_back(self.wire, min(self._charged, self.wire.held))
@@ -234,31 +273,35 @@ class Exchange:
         data = self._encode(body, more)
         self._head_sent = True
         self._done = not more
-        if len(data) <= JOIN_BYTES:
-            data, head = head + data, b""
-        if head:
-            await self.wire.transmit(head, self.request)
-        if data:
-            await self.wire.transmit(data, self.request)
+        await self._transmit(head, data)
         if more:
             await trio.lowlevel.checkpoint()  # a handler that streams to a fast client must let other tasks run
         elif self._watch is not None:
             self._watch.cancel()  # after all is sent: a task that learns of the end may cancel the one that sends
 
+    async def _transmit(self, head: bytes, body: bytes) -> None:
+        if len(body) <= JOIN_BYTES:
+            head, body = head + body, b""
+        if head:
+            await self.wire.transmit(head, self.request)
+        if body:
+            await self.wire.transmit(body, self.request)
+
     def _begin(self, start: Message, body: bytes, more: bool) -> bytes:
         """Decide on the framing of the response and on keeping the connection. Returns the rendered head."""
-        request, state = self.request, self.state
         status = start["status"]
         fields = response.Fields(start.get("headers", ()))
         framing, delimited = self._frame(status, fields.content_length, body, more)
-        own = (b"" if fields.dated else state.date_line) + framing
-        keep = delimited and request.keep_alive and not fields.close and not state.draining and self._rest_is_short()
-        if not keep:
-            own += response.CLOSE
-        elif request.version == "1.0":
-            own += response.KEEP_ALIVE
-        self._keep_alive = keep
-        return response.render_head(status, fields, own)
+        own = (b"" if fields.dated else self.state.date_line) + framing
+        return response.render_head(status, fields, own + self._decide_on_keeping(delimited and not fields.close))
+
+    def _decide_on_keeping(self, may_stay: bool = True) -> bytes:
+        """Decide whether the connection stays open. Returns the header line that says so, if the client needs one."""
+        request = self.request
+        self._keep_alive = may_stay and request.keep_alive and not self.state.draining and self._rest_is_short()
+        if not self._keep_alive:
+            return response.CLOSE
+        return response.KEEP_ALIVE if request.version == "1.0" else b""
 
     def _frame(self, status: int, length: int | None, body: bytes, more: bool) -> tuple[bytes, bool]:
         """Choose the framing of the body. Returns its header line, and False if only a close can end the body."""

@@ -7,6 +7,7 @@ a second Transfer-Encoding, with unsupported codings and expectations, of RTSP, 
 """
 
 from collections import deque
+from itertools import chain
 from typing import Any
 
 import httptools
@@ -25,7 +26,7 @@ MAX_BLANK_BYTES = 64
 FIELD_BYTES = len(b": \r\n")
 LINE_BYTES = len(b"  HTTP/1.1\r\n\r\n")
 
-_NOTED = frozenset((b"host", b"content-length", b"transfer-encoding", b"expect"))
+_SINGLE = frozenset((b"host", b"content-length", b"transfer-encoding", b"expect"))
 # Methods of RTSP and ICE, which llhttp parses, too.
 _OTHER_PROTOCOLS = frozenset(
     (
@@ -57,13 +58,12 @@ class RequestParser:
         "_arriving",
         "_blank_fed",
         "_body_fed",
+        "_fields",
         "_first_slice",
-        "_head_bytes",
         "_head_fed",
         "_headers",
         "_host",
         "_max_header_bytes",
-        "_noted",
         "_parser",
         "_settings",
         "_target",
@@ -83,10 +83,8 @@ class RequestParser:
         self._arriving: ParsedRequest | None = None
         self._target = b""
         self._headers: Headers = []
-        self._noted: dict[bytes, bytes] = {}
+        self._fields: dict[bytes, bytes] = {}
         self._host = b""
-        self._head_bytes = 0
-        """The parts of a header, to the byte as they are usually written: the slices begin and end anywhere."""
         self._head_fed = self._body_fed = self._blank_fed = 0
         self._first_slice = True
         self._parser: Any = httptools.HttpRequestParser(self)
@@ -137,10 +135,10 @@ class RequestParser:
         llhttp stops after the header of such a request and does not parse its body. A new parser that gets only the
         framing of the body continues at that byte. (The JDK's client offers h2c to every server.)
         """
-        noted = self._noted
+        fields = self._fields
         self._parser = httptools.HttpRequestParser(_WithoutHead(self))
         framing = (
-            b"%b: %b\r\n" % (name, noted[name]) for name in noted if name in (b"content-length", b"transfer-encoding")
+            b"%b: %b\r\n" % (name, fields[name]) for name in fields if name in (b"content-length", b"transfer-encoding")
         )
         self._parser.feed_data(b"POST / HTTP/1.1\r\n" + b"".join(framing) + b"\r\n")
 
@@ -166,10 +164,10 @@ class RequestParser:
 
     def on_message_begin(self) -> None:
         self.in_head = self._first_slice = True
-        self._head_bytes = self._head_fed = self._body_fed = self._blank_fed = 0
+        self._head_fed = self._body_fed = self._blank_fed = 0
         self._target = b""
         self._headers = []
-        self._noted = {}
+        self._fields = {}
         self.method = ""
 
     def on_url(self, part: bytes) -> None:
@@ -180,33 +178,36 @@ class RequestParser:
     def on_header(self, name: bytes, value: bytes) -> None:
         if self._arriving is not None:
             return  # a trailer, which nothing reads
-        self._head_bytes = size = self._head_bytes + len(name) + len(value) + FIELD_BYTES
-        if size > self._max_header_bytes:
-            raise self._header_too_large()
         name = name.lower()
         value = value.rstrip(b" \t")  # llhttp strips only leading white space
         self._headers.append((name, value))
-        if name in _NOTED:
-            if name in self._noted:
+        if name in _SINGLE:
+            if name in self._fields:
                 raise Refusal(400, f"The request has more than one {name.decode().title()} header")
             if name == b"host" and value != self._host:
                 check_host(value)
                 self._host = value  # later requests of the connection usually have the same value
-            self._noted[name] = value
+        self._fields[name] = value
 
     def on_headers_complete(self) -> None:
         self.in_head = False
         parser = self._parser
         self.method = method = parser.get_method().decode("ascii")
-        if self._head_bytes + len(method) + len(self._target) + LINE_BYTES > self._max_header_bytes:
-            raise self._header_too_large()
+        self._check_size(method)
         version = parser.get_http_version()
         self._check_head(method, version)
-        request = ParsedRequest(method, self._target, version, self._headers, parser.should_keep_alive())
-        if self._noted:
-            self._frame(request)
+        keep_alive = parser.should_keep_alive()
+        request = ParsedRequest(method, self._target, version, self._headers, self._fields, keep_alive)
+        self._frame(request)
         self._arriving = request
         self.ready.append(request)
+
+    def _check_size(self, method: str) -> None:
+        """Bound the parts of a header, to the byte as they are usually written: its slices begin and end anywhere."""
+        headers = self._headers
+        size = sum(map(len, chain.from_iterable(headers))) + FIELD_BYTES * len(headers)
+        if size + len(method) + len(self._target) + LINE_BYTES > self._max_header_bytes:
+            raise self._header_too_large()
 
     def _header_too_large(self) -> Refusal:
         return Refusal(431, f"The request header is larger than {self._max_header_bytes} bytes")
@@ -214,7 +215,7 @@ class RequestParser:
     def _check_head(self, method: str, version: str) -> None:
         if version not in ("1.1", "1.0"):
             raise Refusal(505, f"HTTP/{version} is not supported, use HTTP/1.1")
-        if version == "1.1" and b"host" not in self._noted:
+        if version == "1.1" and b"host" not in self._fields:
             raise Refusal(400, "The request has no Host header")
         if len(self._headers) > self._settings.max_headers:
             raise Refusal(431, f"The request has more than {self._settings.max_headers} header fields")
@@ -224,17 +225,17 @@ class RequestParser:
             raise Refusal(501, f"{method} is not a method of HTTP")
 
     def _frame(self, request: ParsedRequest) -> None:
-        noted = self._noted
-        if (coding := noted.get(b"transfer-encoding")) is not None:
+        fields = self._fields
+        if (coding := fields.get(b"transfer-encoding")) is not None:
             self._check_coding(coding, request.version)
             request.chunked = True
-        elif (length := noted.get(b"content-length")) is not None:
+        elif (length := fields.get(b"content-length")) is not None:
             if len(length) > MAX_LENGTH_DIGITS:
                 raise Refusal(400, "The Content-Length has too many digits")
             request.content_length = int(length)  # llhttp let only digits through
             if request.content_length > self._settings.max_body_bytes:
                 raise self._too_large()
-        if (expect := noted.get(b"expect")) is not None and request.version == "1.1":
+        if (expect := fields.get(b"expect")) is not None and request.version == "1.1":
             if expect.lower() != b"100-continue":
                 raise Refusal(417, "The only expectation this server meets is 100-continue")
             request.expects_continue = True

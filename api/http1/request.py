@@ -15,13 +15,17 @@ _ESCAPE = re.compile(rb"%(?![0-9A-Fa-f]{2})|%[01][0-9A-Fa-f]|%7[Ff]")
 
 
 class ParsedRequest:
-    """One parsed request. `parts`, `received` and `complete` change while its body arrives."""
+    """One parsed request. `parts`, `received` and `complete` change while its body arrives.
+
+    `fields`: the headers by name; of a name with several, the last value.
+    """
 
     __slots__ = (
         "chunked",
         "complete",
         "content_length",
         "expects_continue",
+        "fields",
         "headers",
         "keep_alive",
         "method",
@@ -33,10 +37,19 @@ class ParsedRequest:
         "version",
     )
 
-    def __init__(self, method: str, target: bytes, version: str, headers: Headers, keep_alive: bool) -> None:
+    def __init__(
+        self,
+        method: str,
+        target: bytes,
+        version: str,
+        headers: Headers,
+        fields: dict[bytes, bytes],
+        keep_alive: bool,
+    ) -> None:
         self.method = method
         self.version = version
         self.headers = headers
+        self.fields = fields
         self.keep_alive = keep_alive
         if not target.startswith(b"/"):
             target = self._origin_form(target)
@@ -68,6 +81,7 @@ class ParsedRequest:
             raise Refusal(400, "The request target has no host")
         check_host(authority)
         self.headers = [(name, authority if name == b"host" else value) for name, value in self.headers]
+        self.fields = dict(self.headers)
         return path if path.startswith(b"/") else b"/" + path
 
 

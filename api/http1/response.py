@@ -46,6 +46,19 @@ class Fields:
             self.lines.append(b"date: %b\r\n" % value)
 
 
+def head_of(status: int, headers: Iterable[tuple[bytes, bytes]], own_lines: bytes) -> bytes:
+    """The head of a response whose headers have names in lower case.
+
+    Raises ValueError for a header that the server sets, and for a line break in a header.
+    """
+    lines = [status_line(status)]
+    for header in headers:
+        if header[0] in _OURS:
+            raise ValueError(f"the application sent a header that the server sets: {header[0]!r}")
+        lines.append(b"%b: %b\r\n" % header)
+    return _joined(lines, own_lines)
+
+
 def status_line(status: int) -> bytes:
     """The first line. Raises ValueError for a status that is not final."""
     line = STATUS_LINES.get(status)
@@ -58,11 +71,15 @@ def status_line(status: int) -> bytes:
 
 def render_head(status: int, fields: Fields, own_lines: bytes) -> bytes:
     """Status line, the application's lines, the server's lines. Raises ValueError for a line break in a header."""
-    head = b"".join((status_line(status), *fields.lines, own_lines, b"\r\n"))
-    lines = len(fields.lines) + 2 + own_lines.count(b"\n")
-    if head.count(b"\n") != lines or head.count(b"\r") != lines or b"\0" in head:
+    return _joined([status_line(status), *fields.lines], own_lines)
+
+
+def _joined(lines: list[bytes], own_lines: bytes) -> bytes:
+    """The head of these lines. Raises ValueError if one of them is several."""
+    head = b"".join(lines)
+    if head.count(b"\n") != len(lines) or head.count(b"\r") != len(lines) or b"\0" in head:
         raise ValueError("a response header contains a line break or NUL")
-    return head
+    return head + own_lines + b"\r\n"
 
 
 def problem_response(status: int, detail: str, instance: str, date_line: bytes, head_only: bool = False) -> bytes:

@@ -30,8 +30,8 @@ NOTED_S = 0.001
 """Shorter turns are only compared with this, which costs less than counting them."""
 SAMPLE_S = 0.005
 """Reading the thread's clock takes as long as a short turn, so the probe reads it only this often."""
-NAMES_FOR_TURNS = 100_000
-"""The number of turns after a long one in which the probe tells tasks apart."""
+NAMES_FOR_TURNS = 10_000
+"""The number of turns after a long one in which the probe tells tasks apart: minutes at rest, seconds under load."""
 TELL_EVERY_S = 10.0
 ALARMING_S = 0.5
 """A turn of this length is logged as a warning, a shorter one as information."""
@@ -91,7 +91,7 @@ class LoopProbe(trio.abc.Instrument):
     # -- called by Trio
 
     def after_io_wait(self, timeout: float) -> None:
-        self._began = now = perf_counter()
+        self._began = self._tasks.began = now = perf_counter()
         if now - self._sampled_at > SAMPLE_S:
             self._sampled_at, self._sampled = now, thread_time()
         self.given.woke(now, now - self._ended - timeout)
@@ -102,13 +102,14 @@ class LoopProbe(trio.abc.Instrument):
         if wall > NOTED_S:
             self.turn_s.note(wall)
             if wall > GAP_S or wall > self.longest.seconds:
+                self._tasks.before_task_step(None)  # which ends the last step
                 self._measure(wall)
                 self._ended = perf_counter()
         if self._names_left:
             self._names_left -= 1
             if not self._names_left:
                 trio.lowlevel.remove_instrument(self._tasks)
-        self._tasks.longest_s = 0.0
+        self._tasks.turned()
 
     # -- long turns
 
@@ -135,20 +136,23 @@ class LoopProbe(trio.abc.Instrument):
 
 
 class _Tasks(trio.abc.Instrument):
-    """The task with the longest step of a turn."""
+    """The task with the longest step of a turn. A step ends where the next one begins: one call for each is enough."""
 
     def __init__(self) -> None:
         self.longest_s = 0.0
         self.name = ""
-        self._began = 0.0
+        self.began = 0.0
+        self._task: trio.lowlevel.Task | None = None
 
-    def before_task_step(self, task: trio.lowlevel.Task) -> None:
-        self._began = perf_counter()
+    def before_task_step(self, task: trio.lowlevel.Task | None) -> None:
+        now = perf_counter()
+        if self._task is not None and now - self.began > self.longest_s:
+            self.longest_s, self.name = now - self.began, self._task.name
+        self.began, self._task = now, task
 
-    def after_task_step(self, task: trio.lowlevel.Task) -> None:
-        took = perf_counter() - self._began
-        if took > self.longest_s:
-            self.longest_s, self.name = took, task.name
+    def turned(self) -> None:
+        """The turn has ended."""
+        self.longest_s, self._task = 0.0, None
 
 
 def _warn(stretch: Stretch) -> None:

@@ -15,6 +15,12 @@ def test_a_sane_id_is_taken(value):
     assert RequestIds().of([(b"host", b"x"), (b"x-request-id", value.encode())]) == value
 
 
+def test_the_names_of_the_headers_tell_whether_there_is_one():
+    ids, headers = RequestIds(), [(b"host", b"x"), (b"x-request-id", b"mine")]
+    assert ids.of(headers, {b"host", b"x-request-id"}) == "mine"
+    assert ids.of(headers[:1], {b"host"}) != ids.of([], set()), "made ones"
+
+
 @pytest.mark.parametrize("value", BAD)
 def test_anything_else_is_replaced(value):
     made = RequestIds().of([(b"x-request-id", value.encode())])

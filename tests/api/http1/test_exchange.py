@@ -65,8 +65,44 @@ class TestRequests:
                 "vivero.owner": ANY,
                 "vivero.declared_bytes": 0,
                 "vivero.has_left": ANY,
+                "vivero.fields": {b"host": b"h:1", b"x-a": b"1"},
+                "vivero.whole_body": ANY,
+                "vivero.answer": ANY,
             },
         }
+
+    async def test_fields_have_the_last_value_of_each_name_and_the_host_of_an_absolute_target(
+        self, start, apps, autojump_clock
+    ):
+        found = []
+
+        async def app(scope, receive, send):
+            found.append((scope["headers"], scope["extensions"]["vivero.fields"]))
+            await apps.respond(send)
+
+        client = start(app).connect()
+        await client.ask(b"GET http://b/ HTTP/1.1\r\nHost: a\r\nX-A: 1\r\nx-a: 2 \r\n\r\n")
+        await client.ask(b"GET / HTTP/1.1\r\nHost: c\r\n\r\n")
+        assert found == [
+            ([(b"host", b"b"), (b"x-a", b"1"), (b"x-a", b"2")], {b"host": b"b", b"x-a": b"2"}),
+            ([(b"host", b"c")], {b"host": b"c"}),
+        ]
+
+    async def test_a_body_that_is_here_needs_no_message(self, start, apps, autojump_clock):
+        async def app(scope, receive, send):
+            whole = scope["extensions"]["vivero.whole_body"]
+            first = whole()
+            body = (await receive())["body"] if first is None else b"nothing"
+            await apps.respond(send, repr((first, body, whole())).encode())
+
+        client = start(app).connect()
+        assert (await client.ask(post(b"abc"))).body == b"(b'abc', b'nothing', None)"
+        assert (await client.ask(post_chunked(b"ab", b"c"))).body == b"(b'abc', b'nothing', None)"
+        assert (await client.ask(GET)).body == b"(b'', b'nothing', None)"
+        head, _, _ = post(b"abcd").partition(b"\r\n\r\n")
+        await client.send(head + b"\r\n\r\n", b"ab")
+        await wait_all_tasks_blocked()
+        assert (await client.ask(b"cd")).body == b"(None, b'abcd', None)", "the handler waits for the rest"
 
     async def test_a_small_body_is_one_message_however_it_arrives(self, start, apps, autojump_clock):
         client = start(apps.echo).connect()
@@ -212,6 +248,66 @@ class TestResponses:
         assert (answer.version, answer.status, answer.body) == ("HTTP/1.1", 200, b"GET / 1 ")
         assert answer.headers.pop("date").endswith("GMT")
         assert answer.headers == {"content-type": "text/plain", "content-length": "8"}
+
+    @pytest.mark.parametrize("version", [b"1.0", b"1.1"])
+    @pytest.mark.parametrize("method", [b"GET", b"HEAD", b"POST"])
+    @pytest.mark.parametrize("status", [200, 204, 304, 404, 299])
+    async def test_a_response_in_one_call_has_the_bytes_of_its_messages(
+        self, start, autojump_clock, version, method, status
+    ):
+        headers = ((b"content-type", b"text/plain"), (b"x-a", b"1"), (b"x-a", b"2"))
+        body = b"" if status in (204, 304) else b"x" * 100_000 if version == b"1.1" else b"abc"
+
+        async def messages(scope, receive, send):
+            length = () if status == 204 else ((b"content-length", b"%d" % len(body)),)
+            await send({"type": "http.response.start", "status": status, "headers": [*headers, *length]})
+            await send({"type": "http.response.body", "body": body})
+
+        async def one_call(scope, receive, send):
+            await scope["extensions"]["vivero.answer"](status, headers, body)
+
+        seen = []
+        for app in (messages, one_call):
+            client = start(app).connect()
+            for connection in (b"keep-alive", b"close"):
+                await client.send(
+                    b"%b / HTTP/%b\r\nHost: a\r\nContent-Length: 1\r\nConnection: %b\r\n\r\n1"
+                    % (method, version, connection)
+                )
+            answer = b""
+            while data := await client.stream.receive_some(65536):
+                answer += data
+            seen.append(answer)
+        assert seen[0] == seen[1]
+        assert seen[1].count(b"HTTP/1.1 %d " % status) == 2
+
+    @pytest.mark.parametrize(
+        "headers",
+        [((b"content-length", b"3"),), ((b"date", b"now"),), ((b"a", b"b\r\nc: d"),), ((b"a\n", b"b"),)],
+    )
+    async def test_a_response_in_one_call_has_only_headers_of_its_own(self, start, autojump_clock, headers):
+        async def app(scope, receive, send):
+            await scope["extensions"]["vivero.answer"](200, headers, b"abc")
+
+        with structlog.testing.capture_logs() as logged:
+            client = start(app).connect()
+            assert (await client.ask(GET)).status == 500
+        assert [type(line["exc_info"]) for line in logged] == [ValueError]
+
+    @pytest.mark.parametrize("begins_with_a_message", [True, False])
+    async def test_a_response_in_one_call_is_the_only_one(self, start, autojump_clock, begins_with_a_message):
+        async def app(scope, receive, send):
+            if begins_with_a_message:
+                await send({"type": "http.response.start", "status": 200, "headers": []})
+            else:
+                await scope["extensions"]["vivero.answer"](200, (), b"first")
+            await scope["extensions"]["vivero.answer"](200, (), b"second")
+
+        with structlog.testing.capture_logs() as logged:
+            client = start(app).connect()
+            answer = await client.ask(GET)
+        assert (answer.status, answer.body == b"first") == ((500, False) if begins_with_a_message else (200, True))
+        assert [type(line["exc_info"]) for line in logged] == [RuntimeError]
 
     async def test_the_applications_date_and_close_are_kept(self, start, apps, autojump_clock):
         headers = [(b"Date", b"then"), (b"Connection", b"Close"), (b"Content-Length", b"2"), (b"Keep-Alive", b"x")]

@@ -8,6 +8,7 @@ from tests.api.changed_services import changed
 from tests.api.conftest import FakeEngine
 from tests.api.official import models, sdk
 from vivero.api import app as api_app
+from vivero.api.http.request import WHOLE_BODY
 from vivero.api.http1.settings import ServerSettings
 from vivero.api.serving.server import Endpoint, open_listeners
 from vivero.api.serving.server import serve as serve_http1
@@ -32,7 +33,8 @@ class Recorder:
             body += message.get("body", b"")
             return message
 
-        await self.app(scope, noted, send)
+        extensions = {name: each for name, each in scope["extensions"].items() if name != WHOLE_BODY}
+        await self.app({**scope, "extensions": extensions}, noted, send)
         target = scope["raw_path"] + (b"?" + scope["query_string"] if scope["query_string"] else b"")
         headers = [pair for pair in scope["headers"] if pair[0] not in LEFT_OUT]
         self.requests.append((scope["method"], target, headers, body))
