@@ -43,6 +43,7 @@ LINKS = {
     "retention.log": "retention.md#the-logs",
     "retention.archive": "operations/archive.md",
     "retention.failed_jobs_days": "background-jobs.md#attempts",
+    "retention.usage_days": "retention.md",
     "jobs.types": "background-jobs.md#settings-of-single-types",
     "user_tasks.listeners": "task-listeners.md#in-the-settings-file",
     "tenants.enabled": "security.md#tenants",

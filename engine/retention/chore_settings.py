@@ -71,6 +71,8 @@ class RetentionSettings:
     """Time for which records of the audit log stay, by the database's time; 0: for ever."""
     failed_jobs_days: float = 30.0
     """Time for which failed executions of background jobs stay, by the engine's clock; 0: for ever."""
+    usage_days: float = 730.0
+    """Time for which usage metrics count what was deleted, from its beginning, by the engine's clock; 0: for ever."""
     every_s: float = 60.0
     """Interval in which older rows are looked for."""
     rows: int = 500
@@ -111,10 +113,11 @@ class RetentionSettings:
             raise ValueError("log must be P2D or longer: idempotency keys name positions of the log for a day")
         if not 1 <= self.catch_up <= MAX_CATCH_UP:
             raise ValueError(f"catch_up must be from 1 to {MAX_CATCH_UP:,.0f}")
-        if min(self.ended_days, self.audit_days, self.failed_jobs_days) < 0 or self.rows < 1 or self.every_s <= 0:
+        days = (self.ended_days, self.audit_days, self.failed_jobs_days, self.usage_days)
+        if not all(each >= 0 for each in days) or self.rows < 1 or self.every_s <= 0:
             raise ValueError(
-                "ended_days, audit_days and failed_jobs_days must not be negative, rows must be at least 1, and "
-                "every_s more than 0"
+                "ended_days, audit_days, failed_jobs_days and usage_days must not be negative, rows must be at least "
+                "1, and every_s more than 0"
             )
         self._check_archive()
 

@@ -28,13 +28,15 @@ from vivero.storage.background import job_executions
 from vivero.storage.cluster import maintenance
 from vivero.storage.log import command_log as command_log
 from vivero.storage.postgres.driver import Connection
-from vivero.storage.retention import decision_instances, history, unused_files
+from vivero.storage.retention import decision_instances, history, unused_files, usage
 from vivero.storage.state import message_channels, variable_values
 from vivero.storage.work import timers
 
 log = structlog.get_logger(__name__)
 
 DAY_MS = 24 * 3600 * 1000
+QUARTERS_MS = 62 * DAY_MS
+"""Usage metrics know the quarters of an hour of deleted assignees for two months, and then their days."""
 KEYS_MARGIN_MS = 3_600_000
 """Idempotency keys stay for another hour, so that none disappears while an append reads it."""
 FILES_EVERY_S = 3600.0
@@ -141,6 +143,10 @@ def _of_database(settings: RetentionSettings, connections: Connections) -> Itera
     yield chore("audit-log", settings.every_s, connections, records, settings.pause_s)
     failed = purging(job_executions.purge, _ms(settings.failed_jobs_days), settings.rows)
     yield chore("failed-executions", settings.every_s, connections, failed, settings.pause_s)
+    quarters = purging(usage.compact, QUARTERS_MS, settings.rows)
+    yield chore("usage-days", settings.every_s, connections, quarters, settings.pause_s)
+    numbers = purging(usage.purge, _ms(settings.usage_days), settings.rows)
+    yield chore("usage-metrics", settings.every_s, connections, numbers, settings.pause_s)
     yield chore("deployed-files", FILES_EVERY_S, connections, deleting_files(settings.rows), settings.pause_s)
 
 

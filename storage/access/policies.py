@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from hashlib import sha256
 
-SHARED = ("clock", "cluster", "element_count_totals", "job_count_totals", "partitions")
+SHARED = ("clock", "cluster", "element_count_totals", "job_count_totals", "partitions", "usage_secret")
 """Tables without rows of tenants."""
 VIEWS = (
     *("counted_durations", "counted_elements", "counted_jobs", "message_subscriptions"),

@@ -1,7 +1,8 @@
 """The use of the engine in a time: numbers of process instances, of evaluations of decisions, and of assignees.
 
 Nothing counts while the engine runs: the numbers are those of rows. Triggers keep the numbers of deleted rows, by the
-quarter of an hour in which these began. A time has the whole quarter if this begins in it, and before its end.
+quarter of an hour in which these began. A time has the whole quarter if this begins in it, and before its end. Older
+quarters of assignees become days, and all go in the end (`storage.retention.usage`).
 """
 
 from __future__ import annotations

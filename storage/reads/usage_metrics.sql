@@ -26,9 +26,12 @@ SELECT u.tenant_id, 'decisionInstances', coalesce(sum(u.number), 0)::bigint FROM
 ) u GROUP BY GROUPING SETS ((u.tenant_id), ())
 UNION ALL
 SELECT u.tenant_id, 'assignees', count(DISTINCT u.assignee) FROM (
-    SELECT DISTINCT tenant_id, usage_assignee(assignee) AS assignee FROM user_tasks
-    WHERE created_at BETWEEN $1::timestamptz AND $2::timestamptz AND assignee IS NOT NULL AND ($3::text IS NULL OR tenant_id = $3)
-        -- only tenants: AND tenant_id = ANY ($4::text[])
+    SELECT live.tenant_id, usage_assignee(live.assignee) AS assignee FROM (
+        SELECT DISTINCT tenant_id, assignee FROM user_tasks
+        WHERE created_at BETWEEN $1::timestamptz AND $2::timestamptz AND assignee IS NOT NULL
+            AND ($3::text IS NULL OR tenant_id = $3)
+            -- only tenants: AND tenant_id = ANY ($4::text[])
+    ) live
     UNION ALL
     SELECT tenant_id, assignee FROM deleted_assignees
     WHERE period >= $1::timestamptz AND period < $2::timestamptz AND ($3::text IS NULL OR tenant_id = $3)

@@ -364,6 +364,7 @@ CREATE TABLE deleted_assignees (
     assignee uuid NOT NULL,
     CONSTRAINT deleted_assignees_pkey PRIMARY KEY (period, tenant_id, assignee)
 );
+CREATE INDEX deleted_assignees_quarters ON deleted_assignees USING btree (period) WHERE period <> usage_day(period);
 
 -- table deleted_trees
 CREATE TABLE deleted_trees (
@@ -1269,6 +1270,11 @@ CREATE TABLE unhashed_variables (
     CONSTRAINT unhashed_variables_pkey PRIMARY KEY (partition_id)
 );
 
+-- table usage_secret
+CREATE TABLE usage_secret (
+    secret bytea NOT NULL
+);
+
 -- table user_groups
 CREATE TABLE user_groups (
     group_id text NOT NULL,
@@ -2151,8 +2157,9 @@ CREATE OR REPLACE FUNCTION keep_assignee_usage()
 AS $function$
 BEGIN
     INSERT INTO deleted_assignees (period, tenant_id, assignee)
-    SELECT DISTINCT usage_period(g.created_at), g.tenant_id, usage_assignee(g.assignee) FROM gone g
-    WHERE g.assignee IS NOT NULL ORDER BY 1, 2, 3
+    SELECT g.period, g.tenant_id, usage_assignee(g.assignee) FROM (
+        SELECT DISTINCT usage_period(created_at) AS period, tenant_id, assignee FROM gone WHERE assignee IS NOT NULL
+    ) g ORDER BY 1, 2, 3
     ON CONFLICT DO NOTHING;
     RETURN NULL;
 END $function$;
@@ -2506,8 +2513,15 @@ END $function$;
 CREATE OR REPLACE FUNCTION usage_assignee(name text)
  RETURNS uuid
  LANGUAGE sql
+ STABLE PARALLEL SAFE
+AS $function$ SELECT encode(substr(sha256(s.secret || convert_to(md5(name), 'UTF8')), 1, 16), 'hex')::uuid FROM usage_secret s $function$;
+
+-- function usage_day(period timestamp with time zone)
+CREATE OR REPLACE FUNCTION usage_day(period timestamp with time zone)
+ RETURNS timestamp with time zone
+ LANGUAGE sql
  IMMUTABLE PARALLEL SAFE
-AS $function$ SELECT md5(name)::uuid $function$;
+AS $function$ SELECT date_bin('1 day', period, '2000-01-01T00:00:00Z') $function$;
 
 -- function usage_period(at timestamp with time zone)
 CREATE OR REPLACE FUNCTION usage_period(at timestamp with time zone)

@@ -85,7 +85,8 @@ GLOBAL = {
         ("documents", "document_contents", "document_parts", "document_usage", "document_link_keys"), FILES
     ),
     **dict.fromkeys(
-        ("deleted_usage", "deleted_assignees"), "usage metrics: sums of all partitions, by time and tenant"
+        ("deleted_usage", "deleted_assignees", "usage_secret"),
+        "usage metrics: sums of all partitions, by time and tenant",
     ),
     "idempotency_keys": "a repeated request may come to another partition than the first one",
     "batch_operations": "one batch operation changes instances of all partitions; partition 1 owns it",
@@ -159,7 +160,7 @@ NOT_ERASED = {
         (
             *("partitions", "nodes", "cluster", "clock", "schema_migrations", "since_recovery", "appenders"),
             *("job_dispatchers", "job_pauses", "paused_job_types", "event_consumers", "deleted_trees"),
-            *("retention_clocks", "archive_files", "archive_erasures", "document_link_keys"),
+            *("retention_clocks", "archive_files", "archive_erasures", "document_link_keys", "usage_secret"),
         ),
         PROGRAM,
     ),

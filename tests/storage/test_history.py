@@ -19,7 +19,7 @@ from vivero.storage.retention import history
 
 KEPT = {
     *(*NO_STATE, "deleted_trees", "retention_clocks", "outbox_deliveries", "batch_operation_items", "audit_log"),
-    *("deleted_usage", "deleted_assignees"),
+    *("deleted_usage", "deleted_assignees", "usage_secret"),
 }
 """Tables whose rows are no part of a tree: logs, counts, other peoples' work."""
 NESTED = event_models.model(start(), event_models.call("call", "calling"), end(), "start > call > end", id="nested")

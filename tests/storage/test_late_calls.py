@@ -30,7 +30,15 @@ from vivero.storage.postgres import announcer, driver, notification_listener
 from vivero.storage.postgres.errors import ConnectionLost
 from vivero.storage.postgres.queries import label
 from vivero.storage.postgres.sql_files import beside, load
-from vivero.storage.retention import archives, decision_instances, erasure, erasure_by_value, history, unused_files
+from vivero.storage.retention import (
+    archives,
+    decision_instances,
+    erasure,
+    erasure_by_value,
+    history,
+    unused_files,
+    usage,
+)
 from vivero.storage.schema import migrate
 from vivero.storage.schema.migration_files import Migration, MigrationError
 from vivero.storage.state import cluster_variables, definitions, message_channels, save, task_listeners, variable_values
@@ -603,6 +611,12 @@ DOCUMENTS = """
     DELETE FROM document_link_keys;
     INSERT INTO document_link_keys (secret, created_at) VALUES ('', now() - interval '1 day'), ('', now());
 """
+USAGE = """
+    DELETE FROM deleted_usage; DELETE FROM deleted_assignees;
+    INSERT INTO deleted_usage VALUES ('processInstances', '2000-01-01T00:15:00Z', 't', 1);
+    INSERT INTO deleted_assignees SELECT now() - days * interval '1 day', 't', usage_assignee('ann')
+    FROM unnest(ARRAY[1, 100, 1000]) AS days;
+"""
 PLACE = documents.DocumentPlace("d", "postgres", "t")
 OF_MESSAGE = f"""{DOCUMENTS}{MESSAGES}
     INSERT INTO documents (document_id, store_id, tenant_id, content_key, content_type, file_name, created_at,
@@ -622,6 +636,8 @@ CASES = [
     Case("contents.drop", lambda c: contents.drop(c, 2), again, DOCUMENTS),
     Case("contents.claim", lambda c: contents.claim(c, "s3", 0, 10), again, DOCUMENTS),
     Case("contents.forget", lambda c: contents.forget(c, 4), again, DOCUMENTS),
+    Case("usage.compact", lambda c: usage.compact(c, 62 * DAY_MS, 10), again, USAGE),
+    Case("usage.purge", lambda c: usage.purge(c, 730 * DAY_MS, 10), again, USAGE),
     Case("link_keys.purge", lambda c: link_keys.purge(c, 3600, 10), again, DOCUMENTS),
     Case("command_log.forward", lambda c: command_log.forward(c, 1, 10), again, INBOX),
     Case("command_log.purge_keys", lambda c: command_log.purge_keys(c, 3_600_000, 10), purged_and_set_back, KEYS),

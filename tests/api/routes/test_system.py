@@ -1,7 +1,9 @@
 """Usage metrics, the configuration of the system, the status and topology of the whole cluster, and other paths."""
 
 from datetime import datetime, timedelta
+from hashlib import md5
 from urllib.parse import urlencode
+from uuid import UUID
 
 import pytest
 
@@ -68,6 +70,10 @@ async def test_deleted_rows_stay_in_the_numbers(used, rows, reader):
     for keys in ([KEY, KEY + 1], [KEY + 1, KEY + 2], [KEY + 3, KEY + 4]):
         rows.execute("SELECT delete_trees(%s::bigint[], 'RETENTION')", [keys])
         assert (await reader("GET", target)).json == before
+    kept = {str(one) for (one,) in rows.execute("SELECT assignee FROM deleted_assignees")}
+    names = {str(UUID(md5(name.encode()).hexdigest())) for name in ("ann", "bob", "eve")}
+    assert len(kept) == len(names), "of the names"
+    assert not kept & names, "a list of names does not find them"
     rows.execute("DELETE FROM decision_instances")
     assert (await reader("GET", target)).json == before
     assert rows.execute("SELECT count(*) FROM process_instances").fetchone() == (0,)

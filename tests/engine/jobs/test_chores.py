@@ -103,7 +103,7 @@ def test_each_chore_has_its_name_and_place():
             *("expired-messages", "log-partitions", "element-counts", "log-cursor", "variable-values"),
             "ended-subscriptions",
             *("message-correlations", "ended-timers", "idempotency-keys", "audit-log", "ended-instances"),
-            "failed-executions",
+            *("failed-executions", "usage-days", "usage-metrics"),
             *("decision-instances", "deployed-files"),
         )
     }

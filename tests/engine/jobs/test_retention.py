@@ -1,5 +1,6 @@
 """Retention deletes trees that ended long ago, the oldest first and in pieces. Open and recent ones stay."""
 
+from dataclasses import replace
 from uuid import uuid4
 
 import pytest
@@ -163,6 +164,28 @@ async def test_failed_executions_go_by_the_engines_clock(connection, do_chore):
     assert (await connection.execute(left)).rows == [("mail", 5), ("waits", None)]
 
 
+async def test_what_usage_metrics_keep_of_deleted_rows_becomes_days_and_ends(connection, do_chore):
+    """Quarters of an hour of 62 days ago become a day, once for each assignee. Then all go, numbers, too."""
+    await connection.script(
+        "INSERT INTO deleted_assignees SELECT from_epoch_ms(minutes * 60000), 't', usage_assignee(name)"
+        " FROM unnest(ARRAY[0, 15, 1425, 1440, 1455]) AS minutes, unnest(ARRAY['ann', 'bob']) AS name;"
+        "INSERT INTO deleted_usage SELECT 'processInstances', from_epoch_ms(minutes * 60000), 't', 1"
+        " FROM unnest(ARRAY[15, 1455]) AS minutes"
+    )
+    left = "SELECT DISTINCT to_epoch_ms(period) / 60000 FROM deleted_assignees ORDER BY 1"
+    count = "SELECT (SELECT count(*) FROM deleted_assignees), (SELECT count(*) FROM deleted_usage)"
+    settings = RetentionSettings(usage_days=700, rows=1, pause_s=0)
+    await pin_clock(connection, 63 * DAY_MS)
+    await do_chore("usage-days", retention=settings)
+    assert (await connection.execute(left)).rows == [(0,), (1440,), (1455,)], "the second day is too young"
+    await do_chore("usage-metrics", retention=settings)
+    assert (await connection.execute(count)).rows == [(6, 2)]
+    await pin_clock(connection, 701 * DAY_MS)
+    for days, rows in ((0, (6, 2)), (700, (4, 1))):
+        await do_chore("usage-metrics", retention=replace(settings, usage_days=days))
+        assert (await connection.execute(count)).rows == [rows]
+
+
 async def test_a_key_that_is_being_used_again_is_passed_over(history, connection, connect):
     entry = command_log.LogEntry("<default>", "JOB:COMPLETE", b"{}", key="again", sha="00" * 32)
     session = await command_log.begin(connection, uuid4(), 1)
@@ -177,8 +200,17 @@ async def test_a_key_that_is_being_used_again_is_passed_over(history, connection
 
 
 @pytest.mark.parametrize(
-    "wrong", [{"ended_days": -1.0}, {"audit_days": -1.0}, {"failed_jobs_days": -1.0}, {"rows": 0}, {"every_s": 0}]
+    "wrong",
+    [
+        {"ended_days": -1.0},
+        {"audit_days": -1.0},
+        {"failed_jobs_days": -1.0},
+        {"usage_days": -1.0},
+        {"usage_days": float("nan")},
+        {"rows": 0},
+        {"every_s": 0},
+    ],
 )
 def test_what_cannot_be_set(wrong):
-    with pytest.raises(ValueError, match="ended_days, audit_days and failed_jobs_days must not be negative"):
+    with pytest.raises(ValueError, match="failed_jobs_days and usage_days must not be negative"):
         RetentionSettings(**wrong)
