@@ -82,7 +82,7 @@ class Request:
         audited: Audited | None = None,
         tool: str | None = None,
         scheme: str = "http",
-        has_left: Callable[[], bool] | None = None,
+        has_left: Callable[[], Awaitable[bool]] | None = None,
         fields: Fields | None = None,
     ) -> None:
         """`allowed`: what the caller has the route's permission for; None for everything.
@@ -169,9 +169,9 @@ class Request:
             raise bad_request(f"Failed to convert '{name}' with value: '{text[:100]}'")
         return text.lower() == "true"
 
-    def has_left(self) -> bool:
-        """Whether the client has closed its side, as far as the server can tell now. Otherwise False."""
-        return self._has_left is not None and self._has_left()
+    async def has_left(self) -> bool:
+        """Whether the client has left, as far as the server can tell now. Otherwise False."""
+        return self._has_left is not None and await self._has_left()
 
     async def disconnected(self) -> None:
         """Return when the client disconnects. Only for one task at a time, after the body is read."""

@@ -115,7 +115,7 @@ class Exchange:
                 RELEASE: _NO_DETAILS,
                 OWNER: self.owner,
                 DECLARED_BYTES: request.content_length,
-                HAS_LEFT: self.wire.has_left,
+                HAS_LEFT: self._has_left,
                 FIELDS: request.fields,
                 WHOLE_BODY: self.whole_body,
                 ANSWER: self.answer,
@@ -209,7 +209,15 @@ class Exchange:
         if self._done or self._refused or self.wire.gone:
             return
         with trio.CancelScope() as self._watch:
-            await self.wire.wait_eof()
+            await self.wire.wait_left(self._may_probe)
+
+    async def _has_left(self) -> bool:
+        """An extension of ASGI: whether the client has left, as far as the system can tell now."""
+        return await self.wire.has_left(self._may_probe)
+
+    def _may_probe(self) -> bool:
+        """Whether an interim response may be sent: after the request, before the response, and not in HTTP/1.0."""
+        return self.request.complete and not self._head_sent and not self._refused and self.request.version == "1.1"
 
     async def _discard_rest(self) -> bool:
         """Read the rest of the body, so that the next request can follow. False if the connection must be closed."""

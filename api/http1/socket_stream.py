@@ -91,11 +91,18 @@ class SocketStream(trio.abc.HalfCloseableStream):
 
     def has_hung_up(self) -> bool:
         """True if one side has closed, even if there are unread bytes. Always False on systems that do not tell."""
+        return self._has(_HUNG_UP)
+
+    def is_broken(self) -> bool:
+        """True after a reset, and if both sides have closed: nothing that is sent arrives."""
+        return self._has(select.POLLHUP | select.POLLERR)
+
+    def _has(self, events: int) -> bool:
         descriptor = self._socket.fileno()
         if descriptor < 0:
             return True
         poll = select.poll()
-        poll.register(descriptor, _HUNG_UP)
+        poll.register(descriptor, events)
         return bool(poll.poll(0))
 
     def finish_nowait(self) -> None:

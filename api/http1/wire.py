@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Protocol
 
@@ -11,6 +11,7 @@ import trio
 from vivero.api.http1.parser import RequestParser
 from vivero.api.http1.problems import Refusal
 from vivero.api.http1.request import ParsedRequest
+from vivero.api.http1.response import CONTINUE
 from vivero.api.http1.settings import ServerSettings
 from vivero.api.http1.socket_stream import SocketStream
 from vivero.storage.postgres.given_time import given_time, patient
@@ -22,7 +23,11 @@ LINGER_BYTES = 16 * 1024 * 1024
 # It has more time for what it sends at this rate.
 MIN_LINGER_BYTES_PER_S = 512 * 1024
 HUNG_UP_S = 1.0
-"""The interval of checks for a disconnect of a client that has sent more than is read ahead."""
+"""The interval of checks for a disconnect of a client that has sent more than is read ahead, or sends nothing more."""
+CHECKS = 15
+"""Checks between two probes of a client that sends nothing more."""
+PROBED_S = (0.001, 0.005, 0.02, 0.1, 0.4)
+"""Pauses for the answer to a probe: a client that has closed its socket answers with a reset."""
 
 
 class ClientGone(ConnectionError):
@@ -148,8 +153,19 @@ class Wire:
         else:
             self.pending = bytes(data)
 
-    async def wait_eof(self) -> None:
-        """Wait for the client to close. Bytes that arrive meanwhile are kept up to a bound; the rest stays unread."""
+    async def wait_left(self, may_probe: Callable[[], bool]) -> None:
+        """Wait for the client to leave. Bytes that arrive meanwhile are kept up to a bound; the rest stays unread.
+
+        A client that closes its sending side only has not left: it waits for its answer (RFC 9112, section 9.6).
+        """
+        await self._wait_eof()
+        while not await self.has_left(may_probe):
+            for _ in range(CHECKS):
+                if self._is_broken():
+                    return
+                await trio.sleep(HUNG_UP_S)
+
+    async def _wait_eof(self) -> None:
         while not self.eof:
             if len(self.pending) < RECEIVE_BYTES:
                 await self.receive_some()
@@ -158,11 +174,36 @@ class Wire:
             else:
                 await trio.sleep(HUNG_UP_S)
 
-    def has_left(self) -> bool:
-        """True if the client has closed its side. Systems and streams that cannot tell say False."""
+    async def has_left(self, may_probe: Callable[[], bool]) -> bool:
+        """True if the client has closed its socket, as far as the system can tell now.
+
+        The end of what it sends looks alike whether it has closed its socket or its sending side only. Therefore the
+        server sends an interim response, if it may: a closed socket answers with a reset.
+        """
         if not self.eof and isinstance(self.stream, SocketStream):
             self.eof = self.stream.has_hung_up()
-        return self.eof
+        if not self.eof:
+            return False
+        return not may_probe() or not self._probe() or await self._is_broken_soon()
+
+    def _probe(self) -> bool:
+        """Send an interim response, which says nothing. False if it cannot be sent as a whole."""
+        try:
+            sent = self._send_nowait(CONTINUE)
+        except trio.BrokenResourceError:
+            sent = 0
+        self.gone = self.gone or sent < len(CONTINUE)
+        return not self.gone
+
+    async def _is_broken_soon(self) -> bool:
+        for pause_s in PROBED_S:
+            if self._is_broken():
+                return True
+            await trio.sleep(pause_s)
+        return self._is_broken()
+
+    def _is_broken(self) -> bool:
+        return isinstance(self.stream, SocketStream) and self.stream.is_broken()
 
     def parse_pending(self) -> None:
         """Feed the parser one slice of the received bytes."""

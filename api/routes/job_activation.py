@@ -97,7 +97,7 @@ async def activate(request: Request, services: Services) -> Response:
             activated = await worker.activate_once()
         if left := worker.take():  # a batch delivered these after the client had left
             await _release(services, left)
-        if activated.leases and request.has_left():  # the system would take the answer nevertheless
+        if activated.leases and await request.has_left():  # the system would take the answer nevertheless
             await _release(services, activated.leases)
             raise ClientLeft
     if activated.jobs:

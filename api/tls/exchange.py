@@ -92,9 +92,13 @@ class TlsExchange:
             RELEASE: {},
             OWNER: self._owner,
             DECLARED_BYTES: self._declared,
-            HAS_LEFT: self._connection.stream.has_hung_up,
+            HAS_LEFT: self._has_left,
         }
         return scope
+
+    async def _has_left(self) -> bool:
+        """TLS has no half of a connection: the end of one direction is that of both."""
+        return self._connection.stream.has_hung_up()
 
     def _owner(self, headers: Iterable[tuple[bytes, bytes]]) -> str:
         return self._state.owners.of_address(self._connection.address, headers)

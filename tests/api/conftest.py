@@ -73,6 +73,9 @@ class Client:
         self.has_left = False
         """The client has closed, and nothing has read its end yet."""
 
+    async def _client_has_left(self):
+        return self.has_left
+
     async def __call__(
         self, method, target, body=b"", headers=(), *, chunks=None, fail_send=False, typed=True
     ) -> "Answer | None":
@@ -87,7 +90,7 @@ class Client:
             "path": path,
             "query_string": query.encode(),
             "headers": list(headers),
-            "extensions": {HAS_LEFT: lambda: self.has_left},
+            "extensions": {HAS_LEFT: self._client_has_left},
         }
         parts = list(chunks or [body])
         sent = []

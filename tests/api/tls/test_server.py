@@ -61,7 +61,7 @@ async def test_the_scope(serve):
     assert (scope["scheme"], scope["path"], scope["raw_path"]) == ("https", "/v2/ü", b"/v2/%C3%BC")
     assert dict(scope["headers"])[b"host"] == f"localhost:{it.port}".encode()
     assert scope["extensions"]["vivero.owner"](scope["headers"]) == "10.1.2.3"
-    assert scope["extensions"]["vivero.has_left"]() is True, "the client has closed"
+    assert await scope["extensions"]["vivero.has_left"]() is True, "the client has closed"
     assert answer.headers["x-any"] == "1"
     assert "server" not in answer.headers
 
