@@ -31,8 +31,8 @@ from vivero.core.records.instances import (
 )
 from vivero.core.records.jobs import JobCreated
 from vivero.core.records.messages import MessagePublished, SubscriptionOpened
-from vivero.core.records.migrations import RENAME_PAGE, ElementsRenamed, InstanceMigrated
-from vivero.core.records.modifications import ElementRestored, InstanceModified
+from vivero.core.records.migrations import ElementsRenamed, InstanceMigrated
+from vivero.core.records.modifications import PAGES, ElementRestored, InstanceModified
 from vivero.core.records.signals import SignalBroadcast
 from vivero.core.records.suspensions import (
     AWAIT_MESSAGE,
@@ -233,7 +233,7 @@ def _deferred(trace: Trace, event: WorkDeferred | WorkResumed) -> str:
 def _items(trace: Trace, items: Items) -> str:
     return " ".join(
         f"{trace.name(key)}:{stage}"
-        + (f"({_argument(trace, stage, argument)})" if argument and stage != RENAME_PAGE else "")
+        + (f"({_argument(trace, stage, argument)})" if argument and stage not in PAGES else "")
         for key, stage, argument in items
     )
 

@@ -7,7 +7,7 @@ from functools import partial
 import msgspec
 
 from vivero.core.apply.suspensions import end_suspension
-from vivero.core.apply.work_items import append_work, remove_suspended, remove_work, take_work
+from vivero.core.apply.work_items import append_work, remove_suspended, remove_work, take_page, take_work
 from vivero.core.records.business_ids import BusinessIdAssigned
 from vivero.core.records.instances import (
     ElementActivated,
@@ -25,8 +25,7 @@ from vivero.core.records.instances import (
     WorkDeferred,
     WorkResumed,
 )
-from vivero.core.records.migrations import RENAME_PAGE
-from vivero.core.records.modifications import ElementRestored, InstanceModified, LoopProgress
+from vivero.core.records.modifications import PAGES, ElementRestored, InstanceModified, LoopProgress
 from vivero.core.state.catalogue import Usage
 from vivero.core.state.instance_tree import (
     ACTIVATED,
@@ -303,9 +302,8 @@ def work_deferred(state: State, event: WorkDeferred) -> InstanceTree:
 
 def work_resumed(state: State, event: WorkResumed) -> InstanceTree:
     tree = state.trees[event.root]
-    if event.items and event.items[0][1] == RENAME_PAGE:
-        place = event.items[0][:2]
-        remove_work(state, tree, lambda key, stage: (key, stage) == place)
+    if event.items and event.items[0][1] in PAGES:
+        take_page(state, tree, *event.items[0][:2])
     else:
         take_work(state, tree, len(event.items))
     _forget_loaded_work(tree)

@@ -19,6 +19,13 @@ def take_work(state: State, tree: InstanceTree, number: int) -> None:
     _set_work(state, tree, tree.work[:left], left)
 
 
+def take_page(state: State, tree: InstanceTree, key: int, stage: str) -> None:
+    """Remove the first item with this key and stage."""
+    place = next((place for place, item in enumerate(tree.work) if item[:2] == (key, stage)), None)
+    if place is not None:
+        _set_work(state, tree, tree.work[:place] + tree.work[place + 1 :], place)
+
+
 def remove_work(state: State, tree: InstanceTree, is_gone: Callable[[int, str], bool]) -> bool:
     """Remove items by key and stage. Returns whether there were any."""
     left, unchanged = _without(tree.work, is_gone)

@@ -1,6 +1,7 @@
-"""The hold of a migration in pages: commands about the instance tree wait for its last page (docs/adr/0088).
+"""The hold of an operation in pages: commands about the instance tree wait for its last page (docs/adr/0088).
 
-The elements of the tree belong to two models meanwhile, so that none of them can take a step. Each held command leaves
+In a migration, the elements of the tree belong to two models meanwhile, so that none of them can take a step. In a
+modification, elements that are to end must not take one. Each held command leaves
 the log once, and returns once. Those that come while held ones return wait behind them.
 """
 
@@ -17,18 +18,19 @@ from vivero.core.records.base import Command
 from vivero.core.records.effects import Effects, Reject, RejectionCode, ReplyLater, Send
 from vivero.core.records.instances import COMMAND_STAGE, ContinueWork, EndHold
 from vivero.core.records.timers import TriggerTimer
-from vivero.core.shared.deferred_work import renaming
+from vivero.core.shared.deferred_work import next_page
 from vivero.core.state.instance_tree import InstanceTree
 from vivero.core.view import View
 
 TOO_MANY = (
-    "Expected to change the instance tree of process instance with key '{}', but it is being migrated, and too many "
+    "Expected to change the instance tree of process instance with key '{}', but it is being changed, and too many "
     "commands wait for it; try again later"
 )
 
 
 def pass_hold(command: Command, needs: Callable[[Any, str], Needs], view: View) -> Effects | None:
-    """The effects of holding a command about an instance tree that a migration holds. None: the tree is free for it.
+    """The effects of holding a command about an instance tree that an operation in pages holds. None: the tree is free
+    for it.
 
     A timer is not held: it stays due, and its timer task triggers it again. Raises `Reject` for a command of a client
     if too many wait already. Those of the engine are no more than the elements that wait for them, and those of
@@ -56,8 +58,8 @@ def _waits(command: Command, tree: InstanceTree, view: View) -> bool:
 
 
 def is_held(tree: InstanceTree) -> bool:
-    """Whether pages of a migration follow. If a bug has ended them, an incident has to be resolved first."""
-    return bool(tree.work) and renaming(tree) is not None and not is_stuck(tree)
+    """Whether pages of an operation follow. If a bug has ended them, an incident has to be resolved first."""
+    return bool(tree.work) and next_page(tree) is not None and not is_stuck(tree)
 
 
 def is_stuck(tree: InstanceTree) -> bool:

@@ -46,6 +46,7 @@ from vivero.core.records.jobs import (
 )
 from vivero.core.records.messages import ReleaseStart
 from vivero.core.records.migrations import ElementsRenamed, InstanceMigrated
+from vivero.core.records.modifications import TERMINATE_PAGE
 from vivero.core.records.suspensions import AWAIT_MESSAGE, RESCHEDULE, RESUME_WAITS, InstanceResumed, Items
 from vivero.core.records.timers import (
     TimerCanceled,
@@ -164,8 +165,10 @@ def _interrupted(work: Work, row: Element, _event: Event) -> None:
     work.settle_queue.add(row.key)
 
 
-def _deferred(work: Work, tree: InstanceTree, _event: Event) -> None:
+def _deferred(work: Work, tree: InstanceTree, event: Event) -> None:
     """Send one command, however often work is deferred, that continues the work of the tree."""
+    if isinstance(event, WorkDeferred) and event.items[0][1] == TERMINATE_PAGE:
+        work.held = True
     following = Send(ContinueWork(tree.key), later=True)
     if tree.work and following not in work.sends:
         work.sends.append(following)

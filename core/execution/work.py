@@ -42,7 +42,7 @@ class Work:
         """(event, type) of jobs to which something happened."""
         self.incidents: list[tuple[str, str]] = []
         self.held = False
-        """Whether the command has begun a migration in pages."""
+        """Whether the command has begun an operation in pages."""
 
     def begin(self) -> None:
         """Forget the last command."""

@@ -24,6 +24,7 @@ from vivero.core.execution.lifecycle import (
 )
 from vivero.core.execution.work import Work
 from vivero.core.migration.pages import rename_page
+from vivero.core.modifications.pages import terminate_page
 from vivero.core.records.effects import (
     AwaitAgain,
     Check,
@@ -46,6 +47,7 @@ from vivero.core.records.instances import (
     WorkDeferred,
 )
 from vivero.core.records.migrations import RENAME_PAGE
+from vivero.core.records.modifications import PAGES
 from vivero.core.records.suspensions import AWAIT_MESSAGE, RESCHEDULE, RESUME_WAITS, WorkSuspended
 from vivero.core.rules import QUANTUM_CHARACTERS, QUANTUM_STEPS
 from vivero.core.shared import deadlocks
@@ -71,9 +73,9 @@ EFFECTS_PER_COST = 4
 """Effects of a command itself for one unit of cost: those of a modification of thousands of elements take a quantum."""
 ENTERED_TOGETHER = 25
 """An item activates at most so many elements. Each of them is an item of its own, which pays for it."""
-RENAMED_PER_ITEM = 4
-"""Elements of a migration in pages for one item. A quantum is smaller while others have commands."""
-LEAST_RENAMED = 100
+PER_ITEM_OF_PAGE = 4
+"""Elements of an operation in pages for one item. A quantum is smaller while others have commands."""
+LEAST_OF_PAGE = 100
 """Elements of the smallest page: each page is a transaction."""
 CHECKS_PER_COST = 32
 """Places that an inclusive join checks, or subscriptions that a changed variable may concern, for one unit of cost."""
@@ -113,7 +115,7 @@ class Worklist(Work):
         """Run all work, or defer the rest when the budget is used up."""
         queue, settle_queue, state = self.queue, self.settle_queue, self.state
         new, waiting = settle_queue.new, settle_queue.waiting
-        if self.held:  # what a migration in pages has begun waits for the last page
+        if self.held:  # what an operation in pages has begun waits for the last page
             self._defer()
         while queue or new or waiting:
             if state.written > self._next_written:
@@ -174,9 +176,10 @@ class Worklist(Work):
             self.take(reschedule(scope, argument, self.view))
         elif stage == AWAIT_MESSAGE:
             self.take(await_message(scope, argument, self.view))
-        elif stage == RENAME_PAGE:
-            size = max(LEAST_RENAMED, RENAMED_PER_ITEM * self.limit // ITEM_COST)
-            self.take(rename_page(scope.instance, argument, self.view, size))
+        elif stage in PAGES:
+            operation = rename_page if stage == RENAME_PAGE else terminate_page
+            size = max(LEAST_OF_PAGE, PER_ITEM_OF_PAGE * self.limit // ITEM_COST)
+            self.take(operation(scope.instance, argument, self.view, size))
             self.used = max(self.used, self.limit)  # one transaction saves one page
         elif self.ending.covers(scope):
             return  # nothing begins in a scope that ends early

@@ -10,7 +10,7 @@ from vivero.core.needs import Need, NeedKind, NotLoaded
 from vivero.core.records.effects import Effects, Reply
 from vivero.core.records.instances import WorkDeferred
 from vivero.core.records.migrations import RENAME_PAGE, ElementsRenamed, Renaming
-from vivero.core.shared.deferred_work import renaming
+from vivero.core.shared.deferred_work import next_page
 from vivero.core.shared.whole_trees import lacks_children, paged_bodies
 from vivero.core.state.instance_tree import Instance
 from vivero.core.state.migrations import last_of_page
@@ -36,5 +36,5 @@ def rename_page(instance: Instance, argument: Any, view: View, size: int) -> Eff
     yield ElementsRenamed(instance.key, rest.former, rest.after, last, *named, rest.first_key)
     if last is not None:
         yield begin(instance, msgspec.structs.replace(rest, after=last))
-    elif renaming(instance.tree) is None:
+    elif next_page(instance.tree) is None:
         yield Reply(to=rest.request)

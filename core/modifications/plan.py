@@ -10,8 +10,8 @@ from itertools import groupby, repeat
 from typing import NamedTuple
 
 from vivero.core.bpmn.model import Node, NodeId
+from vivero.core.modifications import pages, restoring
 from vivero.core.modifications import problems as texts
-from vivero.core.modifications import restoring
 from vivero.core.modifications.former import Lost, former_of
 from vivero.core.modifications.problems import SUPPORTED, Impossible, Problems
 from vivero.core.modifications.scopes import Level, Scopes, levels_around
@@ -33,8 +33,8 @@ from vivero.core.state.instance_tree import ACTIVATED, TERMINATING, Element, Ins
 from vivero.core.view import View
 
 MAX_CHANGES = 10_000
-"""Element instances that one modification activates, and those that it terminates. All is checked, and all
-terminations begin, in one step, and nobody else is served meanwhile."""
+"""Element instances that one modification activates, and those that it terminates. All is checked in one step, and
+nobody else is served meanwhile."""
 MAX_PLANNED = 2_500
 """Those of the activations that make new scopes or set variables, which takes several times as long."""
 
@@ -92,7 +92,7 @@ def effects_of(command: ModifyInstance, instance: Instance, view: View) -> Effec
     yield from scopes.effects
     yield from restoring.effects_of(command.restore, instance, view)
     yield from scopes.later()
-    yield from _terminations(ending)
+    yield from _terminations(ending, instance, view)
 
 
 def _reject_absent(command: ModifyInstance, found: Problems) -> None:
@@ -265,8 +265,15 @@ def _former(ending: Mapping[int, Element]) -> tuple[tuple[Restoring, ...], str |
         return (), str(reason)
 
 
-def _terminations(ending: Mapping[int, Element]) -> Iterator[Effect]:
-    """The outermost elements end. Those inside follow when they settle."""
-    for element in ending.values():
-        if element.state is not TERMINATING and ending.keys().isdisjoint(element.path[1:]):
-            yield ElementTerminating(element.key)
+def _terminations(ending: Mapping[int, Element], instance: Instance, view: View) -> Iterator[Effect]:
+    """The outermost elements end, in pages if they are many. Those inside follow when they settle."""
+    keys = [
+        element.key
+        for element in ending.values()
+        if element.state is not TERMINATING and ending.keys().isdisjoint(element.path[1:])
+    ]
+    size = view.tree_rules.migration_page
+    if len(keys) > size:
+        yield pages.begin(instance, keys, size)
+    else:
+        yield from map(ElementTerminating, keys)

@@ -8,7 +8,7 @@ import msgspec
 
 from vivero.core.records.base import Command
 from vivero.core.records.effects import Effects, ReplyLater, Send
-from vivero.core.records.migrations import RENAME_PAGE
+from vivero.core.records.modifications import PAGES
 from vivero.core.state.instance_tree import ACTIVATED, MISSING, Element, InstanceTree
 from vivero.core.view import View
 
@@ -28,16 +28,16 @@ def put_off(command: Command) -> Effects:
     return (Send(again, later=True, again=True), ReplyLater())
 
 
-def renaming(tree: InstanceTree) -> tuple[int, str, Any] | None:
-    """The item that goes on with a migration in pages. Until there is none, nothing else happens in the tree."""
-    if tree.renaming[0] is not tree.work:  # each command about the tree asks, and there may be 20,000 items
-        tree.renaming = tree.work, next((item for item in tree.work if item[1] == RENAME_PAGE), None)
-    return tree.renaming[1]
+def next_page(tree: InstanceTree) -> tuple[int, str, Any] | None:
+    """The item that goes on with an operation in pages. Until there is none, nothing else happens in the tree."""
+    if tree.paging[0] is not tree.work:  # each command about the tree asks, and there may be 20,000 items
+        tree.paging = tree.work, next((item for item in tree.work if item[1] in PAGES), None)
+    return tree.paging[1]
 
 
 def next_work(tree: InstanceTree) -> tuple[tuple[int, str, Any], ...]:
     """The items that the next quantum takes up."""
-    if (page := renaming(tree)) is not None:
+    if (page := next_page(tree)) is not None:
         return (page,)
     items = tree.work if len(tree.work) <= ITEMS_RESUMED else tree.work[-TERMINATIONS_RESUMED_OF_MANY:]
     if len(items) > ITEMS_RESUMED and not all(stage == "terminate" for _, stage, _ in items):

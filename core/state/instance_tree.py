@@ -284,8 +284,8 @@ class InstanceTree(Row):
     """The memory of all that is loaded, in bytes (estimated)."""
     loaded_work: Annotated[int | None, MEMORY] = None
     """For how many of the last items of `work` the parts are loaded; None: for all."""
-    renaming: Annotated[tuple[object, tuple[int, str, Any] | None], MEMORY] = ((), None)
-    """The work that was looked at last, and its item of a migration in pages (`deferred_work.renaming`)."""
+    paging: Annotated[tuple[object, tuple[int, str, Any] | None], MEMORY] = ((), None)
+    """The work that was looked at last, and its item of an operation in pages (`deferred_work.next_page`)."""
     of_pages: Annotated[tuple[object, list[Element]], MEMORY] = NO_PAGES
     """The instance that is migrated in pages, and the elements of all pages by key (`state.migrations`)."""
     commits_under_way: Annotated[int, MEMORY] = 0

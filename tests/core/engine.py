@@ -28,7 +28,7 @@ from vivero.core.trace import Trace
 
 NOT_DURABLE = {
     *("node", "decoded", "canonical", "weight", "rows", "pins", "lease", "leased_until", "available_at"),
-    *("past", "commits_under_way", "loaded_work", "renaming", "of_pages"),
+    *("past", "commits_under_way", "loaded_work", "paging", "of_pages"),
 }
 """Of a row: caches, and the job's lease, which is activation's."""
 
@@ -300,7 +300,7 @@ def document(row):
 
 def whole(row):
     """All columns of a row but what is cached in it, and the revision, which each batch with a change moves."""
-    return _columns(row, {"node", "decoded", "revision", "past", "renaming", "of_pages"})
+    return _columns(row, {"node", "decoded", "revision", "past", "paging", "of_pages"})
 
 
 def _columns(row, left_out):

@@ -48,7 +48,7 @@ MIGRATIONS: tuple[Mutant, ...] = (
         "migration: commands do not wait for the last page",
         f"{PAGES_TESTS}::test_what_comes_between_two_pages_comes_to_the_same_as_after_the_last_one",
         "core/commands/migration_hold.py",
-        ("return bool(tree.work) and renaming(tree) is not None", "return False"),
+        ("return bool(tree.work) and next_page(tree) is not None", "return False"),
     ),
     mutant(
         "migration: a page renames the waits that the migration has opened, too",

@@ -1,4 +1,4 @@
-"""Large modifications: all is checked, all terminations begin at once, and many activations follow in later quanta."""
+"""Large modifications: all is checked, terminations begin in pages, and many activations follow in later quanta."""
 
 from collections import deque
 
@@ -9,11 +9,11 @@ from tests.core.event_models import model
 from tests.core.models import end, par, process, start, sub, task
 from tests.core.modification_models import activate, command, modify, move, refused, terminate
 from vivero.core.execution.step import StepLimits
-from vivero.core.modifications import plan, scopes
+from vivero.core.modifications import pages, plan, scopes
 from vivero.core.records.effects import RejectionCode
-from vivero.core.records.instances import ElementTerminated, ElementTerminating
-from vivero.core.records.jobs import CompleteJob
-from vivero.core.records.modifications import SOURCE_PARENT
+from vivero.core.records.instances import CancelInstance, ElementTerminated, ElementTerminating, WorkDeferred
+from vivero.core.records.jobs import CompleteJob, JobCompleted
+from vivero.core.records.modifications import SOURCE_PARENT, TERMINATE_PAGE
 from vivero.core.state.instance_tree import TERMINATING
 
 INSIDE = model(start(), sub("s", start("i"), task("a"), task("b"), "i > a"), task("c"), end(), "start > s > c > end")
@@ -120,6 +120,69 @@ def test_a_quantum_that_begins_many_terminations_ends_none():
     first = engine.memory.log[-1].handled[0].events
     assert sum(isinstance(event, ElementTerminating) for event in first) == COUNT
     assert not any(isinstance(event, ElementTerminated) for event in first)
+
+
+# ---- pages of terminations
+
+IN_PAGES = StepLimits(migration_page=7)
+PAGES_OF_ALL = -(-COUNT // 7)
+
+
+@pytest.mark.parametrize("quantum_items", [1, 4, 500])
+def test_no_quantum_begins_more_terminations_than_a_page_and_nothing_ends_before_the_last(quantum_items):
+    engine, key, _ = crowded(StepLimits(migration_page=7, quantum_items=quantum_items))
+    before = len(engine.memory.log)
+    modify(engine, key, move("a", "b"))
+    quanta = [[event for one in logged.handled for event in one.events] for logged in engine.memory.log[before:]]
+    begin = [sum(isinstance(event, ElementTerminating) for event in events) for events in quanta]
+    assert begin[0] == 0, "the first quantum checks, and activates what is few"
+    assert begin[1 : PAGES_OF_ALL + 1] == [7] * (COUNT // 7) + [COUNT % 7]
+    ends = [number for number, events in enumerate(quanta) if any(isinstance(one, ElementTerminated) for one in events)]
+    assert min(ends) > PAGES_OF_ALL
+    assert engine.jobs == ["b"] * COUNT
+    rebuilt(engine)
+
+
+@pytest.mark.parametrize("quanta", range(PAGES_OF_ALL + 1))
+def test_commands_wait_for_the_last_page_at_each_border(quanta):
+    """A job that is to end cannot be completed, whichever page it is in, and a cancellation comes behind the pages."""
+    engine, key, _ = crowded(IN_PAGES)
+    jobs = [job.key for job in engine.state.jobs.values()]
+    on_the_way = begun(engine, key, command(key, move("a", "b")))
+    for _ in range(quanta):
+        engine.memory.handle(*on_the_way.popleft())
+        on_the_way += engine.memory.take_inbox()
+    on_the_way.extendleft((one, "<default>", None) for one in (CancelInstance(key), *map(CompleteJob, jobs[::-1])))
+    run_all(engine, on_the_way)
+    done = [event for logged in engine.memory.log for one in logged.handled for event in one.events]
+    assert not any(isinstance(event, JobCompleted) for event in done)
+    assert (engine.state_of(key), engine.state.weight) == ("TERMINATED", 0)
+    rebuilt(engine)
+
+
+def test_what_has_ended_or_is_ending_is_passed_over():
+    """After a bug, an incident keeps the pages, and commands no longer wait for them."""
+    engine, key, scope = crowded(IN_PAGES)
+    first, second, third = [one.key for one in engine.state.elements.values() if one.element == "a"][:3]
+    view, instance = engine.memory.processor.view, engine.state.instance(key)
+    engine.state.elements[second].state = TERMINATING
+    given = [first - 1_000, first, second, third]
+    effects = list(pages.terminate_page(instance, given, view, 3))
+    rest = WorkDeferred(key, ((key, TERMINATE_PAGE, [third]),))
+    assert effects == [ElementTerminating(first), rest]
+    engine.state.elements[scope].state = TERMINATING
+    assert list(pages.terminate_page(instance, given, view, 4)) == []
+
+
+def test_scopes_end_with_what_is_in_them_in_pages():
+    engine, key, scope = crowded(IN_PAGES)
+    modify(engine, key, *[activate("c")] * 20)
+    modify(engine, key, terminate("a"), terminate("c"), activate("c"))
+    assert scope not in engine.state.elements
+    assert engine.jobs == ["c"]
+    modify(engine, key, terminate("c"))
+    assert engine.state_of(key) == "TERMINATED"
+    rebuilt(engine)
 
 
 # ---- limits

@@ -38,7 +38,7 @@ from vivero.core.records.modifications import ModifyInstance, TerminateInstructi
 from vivero.core.records.signals import BroadcastSignal
 from vivero.core.records.suspensions import SuspendInstance
 from vivero.core.records.timers import FireTimer, TriggerTimer
-from vivero.core.shared.deferred_work import MAX_ATTEMPTS, renaming
+from vivero.core.shared.deferred_work import MAX_ATTEMPTS, next_page
 from vivero.core.state import holds
 from vivero.core.state.migrations import Migration
 
@@ -123,7 +123,7 @@ def test_nothing_is_renamed_beyond_the_page_and_nothing_is_answered(borders):
     on_the_way = begun(engine, borders)
     renamed = [one for one in engine.state.elements.values() if one.element.endswith("9")]
     assert len(renamed) == borders - 1
-    assert renaming(engine.state.trees[engine.key]) is not None
+    assert next_page(engine.state.trees[engine.key]) is not None
     assert not engine.memory.log[-1].handled[0].answered
     version = engine.state.trees[engine.key].revision
     held = conditional(SetVariables(engine.key, raw({"k": 5})), engine.key, (version,))
@@ -330,9 +330,9 @@ def test_work_is_looked_through_once_however_many_commands_come():
     engine = everything(IN_PAGES)
     begun(engine, 2)
     tree = engine.state.trees[engine.key]
-    found, seen = renaming(tree), tree.renaming
-    assert renaming(tree) is found is seen[1]
-    assert tree.renaming is seen
+    found, seen = next_page(tree), tree.paging
+    assert next_page(tree) is found is seen[1]
+    assert tree.paging is seen
 
 
 def test_a_small_instance_moves_in_one_step():
@@ -364,7 +364,7 @@ def test_a_migration_that_has_waited_too_often_moves_all_in_one_step_if_its_batc
     assert (handled.rejection, handled.answered) == (None, True)
     (migration,) = (row for row in engine.state.dirty if isinstance(row, Migration))
     assert set(migration.elements) == set(engine.state.elements.values())
-    assert renaming(engine.state.trees[engine.key]) is None
+    assert next_page(engine.state.trees[engine.key]) is None
 
 
 def test_a_timer_that_is_opened_under_the_former_id_of_another_moves_all_in_one_step():
@@ -448,14 +448,14 @@ def test_a_page_that_fails_holds_nobody_for_ever(monkeypatch):
         patch.setattr(worklist, "rename_page", fails)
         drain(engine, on_the_way)
     tree = engine.state.trees[engine.key]
-    assert renaming(tree) is not None
+    assert next_page(tree) is not None
     assert not migration_hold.is_held(tree)
     assert engine.run(SetVariables(engine.key, raw({"k": 7}))).answered
     (incident,) = engine.state.incidents
     assert engine.run(MigrateInstance(engine.key, engine.source, pairs(BACK))).rejection.code is REFUSED
     engine.run(ResolveIncident(incident, 1))
     drain(engine, deque([(ContinueWork(engine.key), "<default>", None)]))
-    assert renaming(tree) is None
+    assert next_page(tree) is None
     assert engine.places == [(f"{id}9" if id != "p" else id, engine.target) for id in sorted("abbcepsx")]
 
 
