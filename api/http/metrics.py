@@ -18,12 +18,8 @@ class Metrics(NamedTuple):
     text: bytes
 
 
-class RequestKind(NamedTuple):
-    """Requests are counted by these."""
-
-    method: str
-    route: str
-    status: int
+RequestKind = tuple[str, str, int]
+"""Requests are counted by method, route and status."""
 
 
 class RequestFigures:
@@ -36,7 +32,7 @@ class RequestFigures:
 
     def note(self, method: str, route: str, status: int, seconds: float) -> None:
         """A request was answered."""
-        kind = RequestKind(OTHER if route == UNKNOWN else method, route, status)
+        kind = (OTHER if route == UNKNOWN else method, route, status)
         buckets = self.by_kind.get(kind)
         if buckets is None:
             buckets = self.by_kind[kind] = Buckets()

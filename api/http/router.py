@@ -65,12 +65,13 @@ class Router(Generic[T]):
 
         `raw_path` is the path with its escapes. An escaped slash in it is part of a segment and not a separator.
         """
-        if raw_path is not None and b"%" in raw_path:
-            segments = [unquote(segment) for segment in raw_path.decode("ascii").split("/")]
-        elif path in self._literal:
-            return self._literal[path]
-        else:
+        if raw_path is None or b"%" not in raw_path:
+            literal = self._literal.get(path)
+            if literal is not None:
+                return literal
             segments = path.split("/")
+        else:
+            segments = [unquote(segment) for segment in raw_path.decode("ascii").split("/")]
         node: _Node[T] | None = self._root
         values: list[str] = []
         for segment in segments[1:]:

@@ -7,6 +7,7 @@ from typing import Any
 
 PREFIX = "/console"
 _BELOW = f"{PREFIX}/"
+_REST = "/v2/"
 
 Scope = MutableMapping[str, Any]
 Receive = Callable[[], Awaitable[MutableMapping[str, Any]]]
@@ -19,6 +20,8 @@ def mount(api: App, web: App) -> App:
 
     def app(scope: Scope, receive: Receive, send: Send) -> Awaitable[None]:
         path = scope["path"]
+        if path.startswith(_REST):  # most requests
+            return api(scope, receive, send)
         if path.startswith(_BELOW) or path == PREFIX or (path == "/" and _is_browser(scope)):
             return web(scope, receive, send)
         return api(scope, receive, send)
