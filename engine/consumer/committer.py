@@ -71,17 +71,18 @@ class Committer:
         return self._state.next_key + MAX_KEYS_PER_QUANTUM <= self._reserved_up_to
 
     async def commit_done(self) -> None:
-        """Wait until no commit is under way."""
-        if self._under_way is not None:
+        """Wait until no commit is under way. The end of one that is done costs no turn of the loop."""
+        if self._under_way is not None and not self._under_way.is_set():
             with self._beat.waiting(COMMIT_DEADLINE_S):
                 await self._under_way.wait()
 
-    async def start(self, work: BatchResult, deferred: bool, nursery: trio.Nursery) -> None:
+    async def start(self, work: BatchResult, deferred: bool, nursery: trio.Nursery | None) -> None:
         """Commit a batch as one pipeline, which is one transaction. No other commit may be under way.
 
-        A sibling task waits for its end, and the next batch begins at once: the pipeline sends what does not fit into
-        the socket at its own checkpoints, while PostgreSQL works on what it has (docs/adr/0003). `deferred` tells
-        whether work remains for quanta.
+        A task of `nursery` waits for its end, and the next batch begins at once: the pipeline sends what does not fit
+        into the socket at its own checkpoints, while PostgreSQL works on what it has (docs/adr/0003). Without a nursery
+        this call itself waits for the end: a lone batch needs neither a task nor the turns of the loop for it.
+        `deferred` tells whether work remains for quanta.
         """
         leases = self._lease_new_jobs(work)
         calls = [self._fence(work, deferred), *work.calls]
@@ -97,6 +98,10 @@ class Committer:
             if isinstance(error, DataPoison):
                 raise Suspected(first, work.last, work.commands, error) from error
             raise
+        if nursery is None:
+            with self._beat.waiting(COMMIT_DEADLINE_S):
+                await self._finish(work, first, len(calls), leases, self._under_way)
+            return
         nursery.start_soon(self._finish, work, first, len(calls), leases, self._under_way)
         await trio.lowlevel.checkpoint()
 

@@ -1,7 +1,7 @@
 """A leadership term of a partition: read, load, compute, commit (docs/design/log.md).
 
-Batch N+1 is computed while batch N commits. A commit that fails cancels the term, and both batches are lost. Observers
-hear of a batch after its commit, with no checkpoint in between.
+Batch N+1 is computed while batch N commits, if commands wait or are being appended. A commit that fails cancels the
+term, and both batches are lost. Observers hear of a batch after its commit, with no checkpoint in between.
 """
 
 from __future__ import annotations
@@ -245,6 +245,11 @@ class Term:
         rate = work.commands / max(seconds, 0.001)
         self.per_second = rate if not self.per_second else 0.8 * self.per_second + 0.2 * rate
 
+    @property
+    def _is_lone(self) -> bool:
+        """Whether there is nothing to do during the commit of a batch, as far as this node knows."""
+        return not (self._commands_wait or self._is_deferred or self._committer.careful or self._owner.coming())
+
     # -- deferred work
 
     @property
@@ -306,7 +311,7 @@ class Term:
             self._loader.note_deployment()
         if self._traces is not None:
             work.traced = self._traces.take()
-        await self._committer.start(work, self._is_deferred, nursery)
+        await self._committer.start(work, self._is_deferred, None if self._is_lone else nursery)
 
 
 def _give_up(stuck: Decoded, reason: str) -> None:

@@ -30,9 +30,16 @@ class WakeUp:
         self.clear()
 
     async def idle(self, beat: Beat, until: float = float("inf")) -> bool:
-        """Wait with beats for a call of `set`, and forget it. False: there was none up to a time of Trio's clock."""
-        with trio.move_on_at(until):
-            await beat.idle(self._event.wait)
+        """Wait with beats for a call of `set`, and forget it. False: there was none up to a time of Trio's clock.
+
+        An earlier call of `set` costs no turn of the loop.
+        """
+        if self._event.is_set():
+            await trio.lowlevel.checkpoint_if_cancelled()
+            beat.beat()
+        else:
+            with trio.move_on_at(until):
+                await beat.idle(self._event.wait)
         woken = self._event.is_set()
         self.clear()
         return woken

@@ -273,6 +273,12 @@ BATCH: tuple[Mutant, ...] = (
         ),
     ),
     mutant(
+        "a batch is alone although commands are being appended",
+        f"{OVERLAP_TESTS}::test_a_batch_is_not_alone_while_commands_are_being_appended",
+        "engine/consumer/term.py",
+        ("self._committer.careful or self._owner.coming())", "self._committer.careful)"),
+    ),
+    mutant(
         "load: a column forgotten",
         f"{CONSUMER_TESTS}::test_evicting_everything_changes_nothing",
         "storage/state/tables.py",

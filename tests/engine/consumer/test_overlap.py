@@ -7,10 +7,12 @@ from contextlib import asynccontextmanager
 
 import pytest
 import trio
+import trio.testing
 
 from tests.core.engine import raw
 from tests.core.models import ONE_TASK
 from tests.engine.consumer.serial_runs import Serial, append, beat, make_consumer
+from tests.engine.consumer.test_own_appends import appended
 from tests.eventually import eventually
 from vivero.core.records.catalogue import Deploy
 from vivero.core.records.codec import decode_command, encode_command
@@ -138,3 +140,45 @@ async def test_a_batch_is_computed_while_the_one_before_it_commits(migrated, con
         await observer.reached(last)
         nursery.cancel_scope.cancel()
     assert (await connection.execute("SELECT count(*) FROM process_instances")).rows == [(4,)]
+
+
+@asynccontextmanager
+async def two_segments(migrated, connection, serial, is_coming):
+    """A consumer that has got two segments of its node, one after the other, during a commit; `is_coming` tells it of
+    appends that are under way."""
+    serial.start(a=2)
+    serial.start(a=3)
+    await connection.script(HELD_UP)
+    consumer, observer = make_consumer(migrated, serial.resources, poll_s=1_000)
+    consumer.coming = lambda: is_coming
+    count = len(serial.commands)
+    async with trio.open_nursery() as nursery:
+        nursery.start_soon(consumer.run, beat())
+        base = (await appended(connection, serial, 0, count - 2)).batch.rows[-1].position
+        consumer.partition_duty.wake()
+        await observer.reached(base)
+        await eventually(lambda: not consumer.partition_duty.must_read_log, every_s=0)
+        async with gate(connection):
+            for number in (count - 2, count - 1):
+                assert consumer.partition_duty.take(await appended(connection, serial, number, number + 1))
+                await trio.testing.wait_all_tasks_blocked()
+                await computed(consumer, base + 1)
+            if is_coming:
+                await computed(consumer, base + 2)
+            yield consumer.partition_duty.term.suspicion.last - base
+            assert observer.watermark == base, "nothing was committed meanwhile"
+        await observer.reached(base + 2)
+        nursery.cancel_scope.cancel()
+
+
+async def test_the_commit_of_a_lone_batch_needs_no_task(migrated, connection, serial):
+    """The term itself waits for it: a command that comes meanwhile is computed after the commit, and not lost."""
+    async with two_segments(migrated, connection, serial, is_coming=False) as begun:
+        assert begun == 1
+    assert (await connection.execute("SELECT count(*) FROM process_instances")).rows == [(3,)]
+
+
+async def test_a_batch_is_not_alone_while_commands_are_being_appended(migrated, connection, serial):
+    async with two_segments(migrated, connection, serial, is_coming=True) as begun:
+        assert begun == 2
+    assert (await connection.execute("SELECT count(*) FROM process_instances")).rows == [(3,)]

@@ -42,6 +42,20 @@ async def test_a_call_before_the_wait_ends_it_at_once(beat, autojump_clock):
     assert trio.current_time() == began + 60
 
 
+async def test_a_call_before_the_wait_costs_no_turn_of_the_loop(beat, nursery):
+    """The others have their turns when the task waits for something."""
+    wake_up, others = WakeUp(), []
+
+    async def other():
+        others.append(True)
+
+    wake_up.set()
+    nursery.start_soon(other)
+    assert await wake_up.idle(beat, trio.current_time() + 60)
+    assert not others
+    assert beat.alive
+
+
 async def test_many_calls_wake_once(nursery):
     wake_up = WakeUp()
     turns = Turns(wake_up)
