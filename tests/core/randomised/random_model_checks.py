@@ -20,6 +20,7 @@ from vivero.core.records.suspensions import ResumeInstance
 from vivero.core.records.timers import FireTimer
 from vivero.core.records.user_tasks import CompleteUserTask
 from vivero.core.replay import replay
+from vivero.core.shared.occurrences import can_happen
 from vivero.core.shared.suspended_work import is_stopped
 from vivero.core.state.instance_tree import ACTIVATED, MISSING, SUSPENDED, TERMINATING, Instance
 from vivero.core.state.state import State
@@ -223,7 +224,7 @@ def check(engine):
     told = {key for channel in state.channels.values() for key in channel.subscriptions}
     waits = {one.key for one in state.subscriptions.values() if one.kind == "MESSAGE"}
     suspended = {one.key for one in state.subscriptions.values() if one.suspended}
-    leaving = {key for key in waits if _leaves_later(state.subscriptions[key].element)}
+    leaving = {key for key in waits if _takes_nothing(state.subscriptions[key])}
     assert told <= waits - suspended, "channels know who waits"
     assert waits - suspended - told <= leaving, "channels know all who wait"
     stopped = [state.subscriptions[key].element for key in suspended]
@@ -248,6 +249,12 @@ def _check_element(element, engine):
     node = engine.memory.processor.view.node(element)
     if element.type in SCOPES and not stopped and (element.is_inner or node.loop is None):
         _check_tokens(element, engine)
+
+
+def _takes_nothing(subscription):
+    """Whether the subscription's element has ended but for a leave that comes later, or that an incident holds up."""
+    element = subscription.element
+    return _leaves_later(element) or not can_happen(subscription.type, element)
 
 
 def _leaves_later(element):
