@@ -301,6 +301,7 @@ _REST = (
         process_instances.delete,
         DELETE_INSTANCE,
         audited.DELETE_INSTANCE,
+        has_dry_run=True,
     ),
     Route("POST", "/v2/erasures", erasures.erase, DELETE_INSTANCE, audited=audited.DELETE_INSTANCE),
     of_key(

@@ -9,10 +9,10 @@ import msgspec
 import trio
 
 from vivero.api.access import audit, tenants
-from vivero.api.access.needs import CREATE_INSTANCE
-from vivero.api.access.scopes import require, require_process
+from vivero.api.access.needs import CREATE_INSTANCE, READ_INSTANCE
+from vivero.api.access.scopes import require, require_by_key, require_process
 from vivero.api.admission.waits import Wait
-from vivero.api.commands import submission
+from vivero.api.commands import dry_runs, submission
 from vivero.api.commands.dry_runs import submit_or_try
 from vivero.api.commands.submission import Submitted
 from vivero.api.computing.large_bodies import body_of, variables_of
@@ -30,7 +30,7 @@ from vivero.api.http.decoding import (
 )
 from vivero.api.http.problems import Problem, archive_away, not_found
 from vivero.api.http.request import UNWATCHED_S, Request
-from vivero.api.http.response import Response, json_response, no_content
+from vivero.api.http.response import Response, encode, json_response, no_content
 from vivero.api.reading import read_of
 from vivero.api.routes import business_ids
 from vivero.api.search.search_requests import getting, searching
@@ -337,7 +337,7 @@ async def cancel(request: Request, services: Services) -> Response:
 async def delete(request: Request, services: Services) -> Response:
     """POST /v2/process-instances/{key}/deletion: delete an ended instance with everything that belongs to it.
 
-    The answer follows after the deletion, so that later reads find nothing.
+    The answer follows after the deletion, so that later reads find nothing. With `dryRun` it says what would happen.
     """
     key = request.key("processInstanceKey")
     body = decode_optional(request, _reference_decoder, services.settings)
@@ -347,6 +347,8 @@ async def delete(request: Request, services: Services) -> Response:
     )
     if root is None:
         raise not_found(PROCESS_INSTANCES.name, key)
+    if dry_runs.is_asked(request):
+        return await _foresee_deletion(request, services, key, root)
     await _archive(services, key, root)
     async with audit.changing(request, services) as connection:
         verdict = (await history.delete_trees(connection, [key], history.REQUEST))[key]
@@ -355,6 +357,23 @@ async def delete(request: Request, services: Services) -> Response:
         if verdict != history.DELETED:
             raise Problem(409, "INVALID_STATE", history.why_not(key, root, verdict))
     return no_content()
+
+
+async def _foresee_deletion(request: Request, services: Services, key: int, root: int) -> Response:
+    """What the deletion would do now (Vivero only). Nothing is archived."""
+    request.audited = None  # it is no attempt to change anything
+    await require_by_key(request, services, READ_INSTANCE)
+    verdict, instances = history.CALLED, 0
+    if key == root:
+        async with services.reads.pool.connection() as connection:
+            verdict, instances = await history.foresee_tree(connection, root)
+    if verdict == history.UNKNOWN:
+        raise not_found(PROCESS_INSTANCES.name, key)
+    if verdict == history.DELETED:
+        return json_response(encode({"processInstanceCount": instances, "problems": [], "refusal": None}))
+    problem = {"message": history.why_not(key, root, verdict), "elementId": None}
+    refusal = {"status": 409, "title": "INVALID_STATE"}
+    return json_response(encode({"processInstanceCount": 0, "problems": [problem], "refusal": refusal}))
 
 
 async def _archive(services: Services, key: int, root: int) -> None:

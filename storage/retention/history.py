@@ -100,6 +100,12 @@ async def foresee(connection: Connection, roots: Sequence[int]) -> dict[int, str
     return {root: found[root] or DELETED if root in found else UNKNOWN for root in roots}
 
 
+async def foresee_tree(connection: Connection, root: int) -> tuple[str, int]:
+    """The outcome of a deletion of the tree of this root now, and its process instances. Nothing is deleted."""
+    found = (await connection.execute(_sql["keeper"], (root,))).rows
+    return (found[0][0] or DELETED, found[0][1]) if found else (UNKNOWN, 0)
+
+
 async def delete_old_trees(connection: Connection, partition: int, epoch: int, roots: Sequence[int]) -> dict[int, str]:
     """The same for retention, in a term; empty in another term."""
     values, deadline = (list(roots), partition, epoch), trio.current_time() + PATIENCE_S

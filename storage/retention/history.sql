@@ -6,6 +6,10 @@ SELECT root, verdict FROM delete_trees($1, $2);
 -- The same judgement, and nothing is locked or deleted. A root that is gone is not there.
 SELECT root, keeper FROM keepers_of_trees($1);
 
+-- name: keeper
+-- The judgement about one tree, with how many instances go with its root.
+SELECT keeper, cardinality(instances) FROM keepers_of_trees(ARRAY[$1::bigint]);
+
 -- name: delete_old_trees
 -- The same for retention, in the term $3 only. A call that comes late finds another term, or nothing to delete.
 SELECT d.root, d.verdict FROM partitions CROSS JOIN LATERAL (SELECT * FROM delete_trees($1, 'RETENTION')) d

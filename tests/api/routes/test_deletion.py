@@ -51,6 +51,34 @@ async def test_what_runs_or_was_called_or_is_referred_to_is_409(reader, rows):
     assert rows.execute("SELECT count(*) FROM process_instances").fetchone() == (2,)
 
 
+async def test_a_dry_run_judges_as_the_deletion_and_changes_nothing(reader, rows):
+    async def foreseen(key):
+        answer = await reader("POST", f"/v2/process-instances/{key}/deletion?dryRun=true")
+        assert answer.status == 200, answer.body
+        return answer.json
+
+    async def refused(key):
+        answer = await foreseen(key)
+        assert (answer["processInstanceCount"], answer["refusal"]["status"]) == (0, 409)
+        (problem,) = answer["problems"]
+        assert (await reader("POST", f"/v2/process-instances/{key}/deletion")).problem["detail"] == problem["message"]
+
+    rows.instance()
+    await refused(KEY)
+    rows.execute("UPDATE process_instances SET ended_at = now()")
+    rows.instance(KEY + 1, root_key=KEY, parent_process_instance_key=KEY, ended_at=NOW)
+    await refused(KEY + 1)
+    rows.execute("INSERT INTO start_locks VALUES (%s, default, 't', 'k', 'p')", [KEY + 1])
+    await refused(KEY)
+    rows.execute("DELETE FROM start_locks")
+    records = rows.execute("SELECT count(*) FROM audit_log").fetchone()
+    assert await foreseen(KEY) == {"processInstanceCount": 2, "problems": [], "refusal": None}
+    assert rows.execute("SELECT count(*) FROM process_instances").fetchone() == (2,)
+    assert rows.execute("SELECT count(*) FROM audit_log").fetchone() == records
+    assert (await reader("POST", PATH)).status == 204
+    assert (await reader("POST", f"{PATH}?dryRun=true")).status == 404
+
+
 async def test_an_unknown_key_and_a_bad_body(reader):
     assert (await reader("POST", PATH)).status == 404
     assert (await reader("POST", PATH, {"deleteHistory": True})).status == 400
@@ -124,6 +152,16 @@ async def test_the_right_may_be_for_one_process(client_of):
     for process, status in (("process-of-b", 403), ("process-of-a", 204)):
         allowed = rights((), [Grant("PROCESS_DEFINITION", process, ("DELETE_PROCESS_INSTANCE",))])
         assert (await client_of("ab", allowed)("POST", path)).status == status
+
+
+async def test_a_dry_run_needs_the_rights_to_delete_and_to_read(client_of, rows):
+    path = f"/v2/process-instances/{KEY + ENDED}/deletion?dryRun=true"
+    both = "DELETE_PROCESS_INSTANCE", "READ_PROCESS_INSTANCE"
+    for given, status in ((both[:1], 403), (both[1:], 403), (both, 200)):
+        allowed = rights((), [Grant("PROCESS_DEFINITION", "process-of-a", given)])
+        assert (await client_of("ab", allowed)("POST", path)).status == status
+    assert (await client_of("b")("POST", path)).status == 404
+    assert rows.execute("SELECT count(*) FROM deleted_trees").fetchone() == (0,)
 
 
 async def test_a_definition_is_deleted_with_the_history_of_its_instances(engine, reader, rows):

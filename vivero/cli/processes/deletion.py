@@ -17,7 +17,7 @@ from vivero.cli.shared.failures import Failure
 from vivero.cli.shared.filters import Selected, of_processes, options_of
 from vivero.cli.shared.options import dry_run_option, forecast_option, json_option, tell, yes_option
 from vivero.cli.shared.server_options import address_option, talk
-from vivero.client.rest import Client
+from vivero.client.rest import ApiError, Client
 
 ENDED = {"state": {"$in": ["COMPLETED", "TERMINATED"]}}
 EVALUATED = {"state": {"$in": ["EVALUATED", "FAILED"]}}
@@ -26,7 +26,7 @@ EVALUATED = {"state": {"$in": ["EVALUATED", "FAILED"]}}
 
 @click.command()
 @keys_argument(required=False)
-@forecast_option
+@dry_run_option("Say what would become of each, and change nothing.")
 @everything_options
 @of_processes("With --all: only instances", version="of this version")
 @click.option("--ended-before", metavar="TIME", help="With --all: only instances that ended before.")
@@ -52,10 +52,11 @@ def delete(
     \b
     Examples:
       vivero delete 2251799813685251 2251799813685263
+      vivero delete 2251799813685251 --dry-run
       vivero delete --all --process order --ended-before 2026-01-01T00:00:00Z
       vivero delete --all --process order --dry-run
     """
-    others = {"--ended-before": ended_before, "--filter": filter, "--detach": detach, "--dry-run": dry_run}
+    others = {"--ended-before": ended_before, "--filter": filter, "--detach": detach}
     check_target(keys, everything, options_of(selected) | others)
     if everything:
         chosen = {
@@ -77,11 +78,19 @@ def delete(
         )
         return
 
-    try_each(address, keys, _delete, "deleted", as_json=as_json)
+    work, done = (_foresee, "would delete") if dry_run else (_delete, "deleted")
+    try_each(address, keys, work, done, as_json=as_json)
 
 
 async def _delete(client: Client, key: str) -> None:
     await client.request("POST", f"/v2/process-instances/{key}/deletion", {})
+
+
+async def _foresee(client: Client, key: str) -> None:
+    """Raises ApiError if the deletion would be refused."""
+    answer = (await client.request("POST", f"/v2/process-instances/{key}/deletion?dryRun=true", {})).document
+    if (refusal := answer["refusal"]) is not None:
+        raise ApiError(refusal["status"], refusal["title"], answer["problems"][0]["message"], None, {})
 
 
 @click.command("delete-evaluations")
