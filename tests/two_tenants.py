@@ -69,6 +69,8 @@ def fill(rows, key, tenant):
     lists: dict[str, list[str]] = {"tags": [], "candidate_groups": ["g", "h"], "candidate_users": ["u"]}
     more = {"process_version": 1, "priority": 50, "state": "CREATED", "headers": "{}", "element_id": "task"}
     rows.put("user_tasks", user_task_key=key + 5, created_at=NOW, **own, **element, **lists, **more)
+    said = {"author": "ann", "text": f"said in {tenant}", "created_at": NOW}
+    rows.put("user_task_comments", user_task_key=key + 5, **tree, tenant_id=tenant, **said)
     more = {"partition_id": 1, "type": "INTERMEDIATE", "due_at_ms": 1, "repetitions": 1, "state": "PENDING"}
     rows.put("timers", timer_key=key + 6, created_at=NOW, target_element_id="wait", **own, **element, **more)
     _messages(rows, key, own, element)

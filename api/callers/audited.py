@@ -91,6 +91,8 @@ UPDATE_INSTANCE = Audited("PROCESS_INSTANCE", "UPDATE", Weight.BY_PEOPLE)
 SET_VARIABLES = Audited("VARIABLE", "UPDATE", Weight.BY_PEOPLE)
 ASSIGN_TASK, UNASSIGN_TASK = _task("ASSIGN"), _task("UNASSIGN")
 UPDATE_TASK, COMPLETE_TASK = _task("UPDATE"), _task("COMPLETE")
+COMMENT_TASK = _task("UPDATE")
+"""The API has no operation for comments. The description has the path, and never the text."""
 
 COMPLETE_JOB = Audited("JOB", "COMPLETE", Weight.JOBS)
 REPORT_JOB = Audited("JOB", "UPDATE", Weight.JOBS)

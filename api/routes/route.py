@@ -54,7 +54,7 @@ class Route:
     scope: Scope = Scope.EVERYTHING
     """The behaviour for a caller that has the permission for some resources only."""
     needs_for_parts: tuple[Permission, ...] = ()
-    """Permissions that are enough for some requests. The handler checks which (`require_by_key`)."""
+    """Permissions that are enough for some requests. If not for all, the handler checks which (`require_by_key`)."""
     audited: Audited | None = None
     """How the audit log shows what the route changes; None for a route that only reads, or is `unrecorded`."""
     unrecorded: bool = False

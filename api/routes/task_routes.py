@@ -5,7 +5,7 @@ from __future__ import annotations
 from vivero.api.access.needs import CLAIM_TASK, COMPLETE_TASK, READ_TASK, UPDATE_TASK
 from vivero.api.access.scopes import Scope
 from vivero.api.callers import audited
-from vivero.api.routes import audit_logs, forms, user_tasks
+from vivero.api.routes import audit_logs, forms, task_comments, user_tasks
 from vivero.api.routes.route import Route, of_key, of_tree, variables_limit
 
 TASK_ROUTES = (
@@ -33,5 +33,14 @@ TASK_ROUTES = (
     of_key("GET", "/v2/user-tasks/{userTaskKey}/form", forms.of_user_task, READ_TASK),
     of_key("POST", "/v2/user-tasks/{userTaskKey}/variables/search", user_tasks.variables, READ_TASK),
     of_key("POST", "/v2/user-tasks/{userTaskKey}/effective-variables/search", user_tasks.effective, READ_TASK),
+    of_key(
+        "POST",
+        "/v2/user-tasks/{userTaskKey}/comments",
+        task_comments.add,
+        UPDATE_TASK,
+        audited.COMMENT_TASK,
+        needs_for_parts=(CLAIM_TASK, COMPLETE_TASK),
+    ),
+    of_key("POST", "/v2/user-tasks/{userTaskKey}/comments/search", task_comments.search, READ_TASK),
     of_key("POST", "/v2/user-tasks/{userTaskKey}/audit-logs/search", audit_logs.search_of_user_task, READ_TASK),
 )

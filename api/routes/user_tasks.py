@@ -122,11 +122,11 @@ async def effective(request: Request, services: Services) -> Response:
 async def _variables(request: Request, services: Services, resource: Resource) -> Response:
     key = request.key("userTaskKey")
     prepared = prepare(request, resource, services.settings, ("user task", key))
-    await _must_exist(request, services, key)
+    await must_exist(request, services, key)
     return await run(request, services, prepared)
 
 
-async def _must_exist(request: Request, services: Services, key: int) -> None:
+async def must_exist(request: Request, services: Services, key: int) -> None:
     """Raise Problem 404 for an unknown task."""
     if not await read_of(
         services, request.tenants, lambda connection, tenants: single_reads.user_task_exists(connection, key, tenants)

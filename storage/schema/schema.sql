@@ -1286,6 +1286,20 @@ CREATE TABLE user_groups (
 );
 CREATE TRIGGER groups_changed AFTER INSERT OR DELETE OR UPDATE ON user_groups FOR EACH STATEMENT EXECUTE FUNCTION notify_identities();
 
+-- table user_task_comments
+CREATE TABLE user_task_comments (
+    user_task_key bigint NOT NULL,
+    comment_key bigint GENERATED ALWAYS AS IDENTITY NOT NULL,
+    process_instance_key bigint NOT NULL,
+    root_key bigint NOT NULL,
+    tenant_id text NOT NULL,
+    author text NOT NULL,
+    created_at timestamp with time zone NOT NULL,
+    text text NOT NULL,
+    CONSTRAINT user_task_comments_pkey PRIMARY KEY (user_task_key, comment_key)
+);
+CREATE INDEX user_task_comments_instance ON user_task_comments USING btree (process_instance_key);
+
 -- table user_tasks
 CREATE TABLE user_tasks (
     user_task_key bigint NOT NULL,
@@ -1896,6 +1910,7 @@ BEGIN
         DELETE FROM subscriptions s WHERE s.process_instance_key = ANY (instances);
         DELETE FROM incidents i WHERE i.process_instance_key = ANY (instances);
         DELETE FROM user_tasks u WHERE u.process_instance_key = ANY (instances);
+        DELETE FROM user_task_comments c WHERE c.process_instance_key = ANY (instances);
         DELETE FROM decision_instances d WHERE d.process_instance_key = ANY (instances);
         DELETE FROM compensations c WHERE c.process_instance_key = ANY (instances);
         DELETE FROM work_items w WHERE w.process_instance_key = ANY (instances);

@@ -50,6 +50,7 @@ def hostile(api):
     api.post(f"/jobs/{job['jobKey']}/failure", {"retries": 0, "errorMessage": ATTACK})
     [task] = api.post("/user-tasks/search", {"filter": {"processInstanceKey": key}})["items"]
     api.post(f"/user-tasks/{task['userTaskKey']}/assignment", {"assignee": ATTACK})
+    api.post(f"/user-tasks/{task['userTaskKey']}/comments", {"text": ATTACK})
     api.post(
         "/messages/publication", {"name": ATTACK, "correlationKey": "b", "messageId": ATTACK, "timeToLive": 60_000}
     )

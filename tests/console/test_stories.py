@@ -141,6 +141,27 @@ def test_tasks_are_filtered_ordered_and_told_when_they_are_late(console, api):
     expect(page.locator("main dl")).to_contain_text("Follow-up")
 
 
+def test_comments_and_a_note_stay_with_the_task(console, api):
+    """By keyboard: a comment, and a note when the task goes to somebody else. Both are texts, whatever is in them."""
+    key = api.start("claim-review", "SAID-1", claim="SAID-1")
+    [task] = api.post("/user-tasks/search", {"filter": {"processInstanceKey": key}})["items"]
+    page, comments = console.page, console.page.locator("ol.comments > li")
+    console.open(f"/tasks/{task['userTaskKey']}")
+    console.tab_to("New comment")
+    page.keyboard.type("<b>Ask</b> the garage")
+    console.tab_to("Comment", exact=True)
+    console.press("Enter")
+    expect(comments).to_contain_text(["<b>Ask</b> the garage"])
+    expect(page.get_by_label("New comment")).to_have_value("")
+    console.check("task-comments")
+    page.get_by_role("button", name="Assign …").click()
+    page.get_by_role("dialog").get_by_label("Assignee").fill("eve")
+    page.get_by_role("dialog").get_by_label("Note (a comment on the task)").fill("You know the garage.")
+    page.get_by_role("dialog").get_by_role("button", name="Assign", exact=True).click()
+    expect(comments).to_contain_text(["You know the garage.", "<b>Ask</b> the garage"])
+    expect(page.get_by_text("This task belongs to eve.")).to_be_visible()
+
+
 def test_a_start_form_and_the_form_of_a_task(console, api):
     """By keyboard alone: a process starts by its form, and its task is done by another, whose page has both themes."""
     api.deploy_all(*CLAIM.glob("*.bpmn"), *CLAIM.glob("*.form"))

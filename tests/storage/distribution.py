@@ -40,6 +40,7 @@ BELONGS = {
     "jobs": _by("job_key"),
     "incidents": _by("incident_key"),
     "user_tasks": _by("user_task_key"),
+    "user_task_comments": _by("user_task_key"),
     "timers": _by("timer_key"),
     "stuck_timers": _by("timer_key"),
     "subscriptions": _by("subscription_key"),
@@ -120,7 +121,7 @@ def condition(table, row, partition):
 
 DELETED_WITH_TREES = {
     *("process_instances", "element_instances", "variables", "jobs", "timers", "subscriptions", "incidents"),
-    *("user_tasks", "loop_items", "paged_loop_items", "work_items", "message_correlations"),
+    *("user_tasks", "user_task_comments", "loop_items", "paged_loop_items", "work_items", "message_correlations"),
     *("compensations", "decision_instances"),
 }
 EMPTIED_LOGS = {"command_log", "event_log"}

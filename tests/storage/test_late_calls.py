@@ -1023,7 +1023,13 @@ OF_DOCUMENTS = {f"documents.{name}" for name in ("add", "delete", "release", "ex
 }
 WITHOUT_EFFECT = {"contents.begin", "link_keys.add"}
 """An upload that nobody goes on with, and a key that signs nothing: both are deleted later."""
-WITH_CHANGES = {"audit_log.add", "task_listeners.changed", "cluster_variables.changed", *OF_DOCUMENTS}
+WITH_CHANGES = {
+    "audit_log.add",
+    "task_comments.add",
+    "task_listeners.changed",
+    "cluster_variables.changed",
+    *OF_DOCUMENTS,
+}
 """They stand in the batch or in the transaction of a change. (A record of a failure is written once.)"""
 WRITES = re.compile(
     r"\b(INSERT INTO|UPDATE \w+|DELETE FROM)\b|pg_notify|pg_terminate"

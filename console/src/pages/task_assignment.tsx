@@ -11,10 +11,12 @@ import { ActionDialog, type Checked } from '../parts/action.tsx';
 import { differences } from '../parts/conflict.tsx';
 import { Field } from '../parts/field.tsx';
 import { Opening } from '../parts/opening.tsx';
+import { commentOf, MOST } from './task_comments.tsx';
 
 function Assign({ task, onClose }: { task: UserTask; onClose: () => void }) {
   const to = useSignal(task.assignee ?? '');
   const before = useSignal(task.assignee ?? '').value;
+  const note = useSignal('');
   const path = `/v2/user-tasks/${task.userTaskKey}`;
   const name = t('task.assignee');
   const check = async (): Promise<Checked> => ({
@@ -32,6 +34,8 @@ function Assign({ task, onClose }: { task: UserTask; onClose: () => void }) {
       check={check}
       invalid={to.value ? null : t('task.assignee')}
       commands={[
+        // The note first: after the assignment the task may be out of reach.
+        ...(note.value.trim() ? [commentOf(task.userTaskKey, note.value)] : []),
         {
           method: 'POST',
           path: `${path}/assignment`,
@@ -41,6 +45,7 @@ function Assign({ task, onClose }: { task: UserTask; onClose: () => void }) {
       ]}
     >
       <Field label={name} value={to} autofocus />
+      <Field label={t('comment.note')} value={note} maxLength={MOST} />
     </ActionDialog>
   );
 }

@@ -23,6 +23,7 @@ import { tenantOf } from '../parts/tenant.tsx';
 import { KeyText, Time } from '../parts/time.tsx';
 import { ListenerWait } from './listener_wait.tsx';
 import { Assignment, claimOf } from './task_assignment.tsx';
+import { Comments } from './task_comments.tsx';
 import { isOverdue, VIEWS } from './task_filters.ts';
 import { TaskList } from './task_list.tsx';
 
@@ -217,6 +218,7 @@ function Task({ id, me, onDone }: { id: string; me: string; onDone: () => void }
         </tbody>
       </table>
       <Rest shown={data.variables.length} of={data.variablePage} to={instanceUrl} />
+      <Comments task={task} />
     </section>
   );
 }

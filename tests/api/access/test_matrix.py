@@ -4,7 +4,7 @@ import re
 
 import pytest
 
-from tests.api.access import test_batches, test_foreign_keys, test_tenant_reads, test_tenants
+from tests.api.access import test_batches, test_comments, test_foreign_keys, test_tenant_reads, test_tenants
 from tests.api.access.conftest import basic, bearer
 from tests.api.changed_services import changed
 from tests.api.conftest import Client, NoDatabase
@@ -151,6 +151,8 @@ do   POST   /v2/user-tasks/{userTaskKey}/completion
 dov  GET    /v2/user-tasks/{userTaskKey}/form
 dov  POST   /v2/user-tasks/{userTaskKey}/variables/search
 dov  POST   /v2/user-tasks/{userTaskKey}/effective-variables/search
+do   POST   /v2/user-tasks/{userTaskKey}/comments
+dov  POST   /v2/user-tasks/{userTaskKey}/comments/search
 dov  POST   /v2/user-tasks/{userTaskKey}/audit-logs/search
 dow  POST   /v2/jobs/activation
 dovw POST   /v2/jobs/search
@@ -397,6 +399,7 @@ OTHER_TENANT = {
         "POST /v2/decision-instances/{decisionEvaluationKey}/deletion",
         "POST /v2/erasures",
     },
+    "own tests of comments": test_comments.ROUTES,
     "own tests of documents": {
         *("POST /v2/documents", "POST /v2/documents/batch", "DELETE /v2/documents/{documentId}"),
         "POST /v2/documents/{documentId}/links",

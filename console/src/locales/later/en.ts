@@ -125,4 +125,8 @@ export const later = {
   'task.date.today': 'Until tonight',
   'task.date.week': 'Within 7 days',
   'task.date.none': 'Without a date',
+  comments: 'Comments',
+  'comment.text': 'New comment',
+  'comment.add': 'Comment',
+  'comment.note': 'Note (a comment on the task)',
 };

@@ -126,4 +126,8 @@ export const later: Later = {
   'task.date.today': 'Hasta esta noche',
   'task.date.week': 'En 7 días',
   'task.date.none': 'Sin fecha',
+  comments: 'Comentarios',
+  'comment.text': 'Nuevo comentario',
+  'comment.add': 'Comentar',
+  'comment.note': 'Nota (un comentario en la tarea)',
 };

@@ -126,4 +126,8 @@ export const later: Later = {
   'task.date.today': 'Até hoje à noite',
   'task.date.week': 'Em 7 dias',
   'task.date.none': 'Sem data',
+  comments: 'Comentários',
+  'comment.text': 'Novo comentário',
+  'comment.add': 'Comentar',
+  'comment.note': 'Nota (um comentário na tarefa)',
 };
