@@ -32,6 +32,7 @@ function licences(root) {
 const TEXTS = 'locales/later/en';
 const AHEAD = {
   access: ['pages/access/access'],
+  'background-jobs': ['pages/background_jobs'],
   batches: ['pages/batches'],
   'cluster-variables': ['pages/cluster_variables'],
   decisions: ['pages/decisions'],

@@ -34,6 +34,7 @@ const form = async () => (await import('./pages/form.tsx')).FormPage;
 const matching = async () => (await import('./pages/match.tsx')).Match;
 const batches = async () => (await import('./pages/batches.tsx')).Batches;
 const batch = async () => (await import('./pages/batches.tsx')).BatchPage;
+const backgroundJobs = async () => (await import('./pages/background_jobs.tsx')).BackgroundJobs;
 const system = async () => (await import('./pages/system.tsx')).System;
 const migration = async () => (await import('./pages/migration/page.tsx')).Migration;
 const about = async () => (await import('./pages/about.tsx')).About;
@@ -84,6 +85,7 @@ const ROUTES: readonly [pattern: string, page: (values: Record<string, string>) 
   ['/batches/:id', lazy(batch, 'nav.batches')],
   ['/log', lazy(log, 'nav.log')],
   ['/system', lazy(system, 'nav.system')],
+  ['/background-jobs', lazy(backgroundJobs, 'background.title')],
   ['/deploy', lazy(deploy, 'nav.deploy')],
   ['/cluster-variables', lazy(clusterVariables, 'clusterVariables')],
   ['/resources', lazy(resources, 'nav.resources')],

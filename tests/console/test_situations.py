@@ -8,6 +8,7 @@ from datetime import datetime
 from urllib.parse import parse_qs, urlsplit
 from zoneinfo import ZoneInfo
 
+import psycopg
 import pytest
 from playwright.sync_api import expect
 
@@ -288,3 +289,40 @@ def test_a_list_has_chosen_columns_a_file_and_ticked_rows(console, api):
     expect(page.get_by_text("2 of 2")).to_be_visible()
     found = api.post("/process-instances/search", {"filter": {"processInstanceKey": {"$in": keys}, "state": "ACTIVE"}})
     assert sorted(one["processInstanceKey"] for one in found["items"]) == keys[2:]
+
+
+def test_background_jobs_are_run_retried_paused_and_deleted(console, api, postgres_dsn):
+    """A failed execution tells its whole traceback; what is in it is text."""
+    trace = "Traceback (most recent call last):\n  File 'invoices.py', line 7\nValueError: <img src=x onerror=alert(1)>"
+    body = {"type": "send-invoice", "payload": {"order": "<b>7</b>"}, "allowUnknownType": True}
+    body["executeAt"] = "2999-01-01T00:00:00Z"
+    one, _ = (api.http.post(f"{console.address}/background-jobs", json=body).json()["id"] for _ in range(2))
+    with psycopg.connect(psycopg.conninfo.make_conninfo(postgres_dsn, dbname="console"), autocommit=True) as database:
+        failed = (
+            "UPDATE job_executions SET state = 'failed', attempt_index = 5, error = %s, failed_at = now() WHERE id = %s"
+        )
+        database.execute(failed, [trace, one])
+    page = console.page
+    console.open("/background-jobs")
+    types = page.get_by_role("table", name="Types")
+    expect(types).to_contain_text("vivero.expired-messages")
+    console.check("background-jobs")
+    types.get_by_role("row", name="send-invoice").get_by_role("link", name="send-invoice").click()
+    rows = page.get_by_role("table", name="Executions").locator("tbody tr")
+    expect(rows).to_have_count(2)
+    page.get_by_text("Failed", exact=True).last.click()
+    failed_row = page.get_by_role("row", name="ValueError")
+    expect(failed_row).to_contain_text("5")
+    failed_row.get_by_role("button", name="send-invoice …").click()
+    expect(page.get_by_role("dialog")).to_contain_text(trace.splitlines()[1])
+    expect(page.get_by_role("dialog")).to_contain_text("<b>7</b>")
+    console.press("Escape")
+    failed_row.get_by_role("button", name="Retry").click()
+    expect(page.get_by_text("No execution here.")).to_be_visible()
+    types.get_by_role("button", name="Pause: send-invoice").click()
+    expect(types.get_by_role("button", name="Go on: send-invoice")).to_be_visible()
+    console.open("/background-jobs?type=send-invoice&state=pending")
+    expect(rows).to_have_count(2)
+    rows.first.get_by_role("button", name="Delete …").click()
+    page.get_by_role("dialog").get_by_role("button", name="Delete", exact=True).click()
+    expect(rows).to_have_count(1)

@@ -11,6 +11,7 @@ export const en = {
   'nav.timers': 'Timers',
   'nav.log': 'Log',
   'nav.system': 'System',
+  'background.title': 'Background jobs',
   'nav.deploy': 'Deploy',
   'nav.feel': 'Try FEEL',
   'nav.about': 'About',

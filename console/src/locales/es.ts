@@ -12,6 +12,7 @@ export const es: Catalogue = {
   'nav.timers': 'Temporizadores',
   'nav.log': 'Registro',
   'nav.system': 'Sistema',
+  'background.title': 'Trabajos en segundo plano',
   'nav.deploy': 'Desplegar',
   'nav.feel': 'Probar FEEL',
   'nav.about': 'Acerca de',

@@ -12,6 +12,7 @@ export const pt: Catalogue = {
   'nav.timers': 'Temporizadores',
   'nav.log': 'Registro',
   'nav.system': 'Sistema',
+  'background.title': 'Trabalhos em segundo plano',
   'nav.deploy': 'Implantar',
   'nav.feel': 'Testar FEEL',
   'nav.about': 'Sobre',

@@ -20,6 +20,7 @@ export const MINOR: readonly [string, Key][] = [
   ['/feel', 'nav.feel'],
   ['/resources', 'nav.resources'],
   ['/cluster-variables', 'clusterVariables'],
+  ['/background-jobs', 'background.title'],
   ['/access', 'nav.access'],
   ['/about', 'nav.about'],
 ];
