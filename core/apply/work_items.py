@@ -74,8 +74,11 @@ def _set_suspended(state: State, instance: Instance, items: Items, unchanged: in
 
 
 def _rows(state: State, instance: Instance, suspended: bool, rows: int, items: int, unchanged: int) -> int:
-    """The number of rows from now on. The rows behind the unchanged ones are saved with the batch."""
-    kept = min(rows, unchanged // ITEMS_PER_ROW)
+    """The number of rows from now on. The rows behind the unchanged ones are saved with the batch.
+
+    The latest item is never in a row: the instance itself says whether anything waits.
+    """
+    kept = min(rows, min(unchanged, max(items - 1, 0)) // ITEMS_PER_ROW)
     following = rows_for(items, kept)
     if kept < rows or kept < following:
         state.add(WorkRows(instance.key, instance, suspended, kept))

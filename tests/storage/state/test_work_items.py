@@ -1,13 +1,14 @@
 """Work items of large trees: each batch writes what it changes of them, whatever waits already."""
 
+from collections import Counter
 from functools import partial
-from itertools import pairwise
 
 import pytest
 
 from tests.core.event_models import call, loop, model
 from tests.core.models import end, start, task
 from tests.storage.state.test_snapshots import SavedEngine
+from vivero.core.apply.work_items import append_work, take_work
 from vivero.core.execution.step import StepLimits
 from vivero.core.records.instances import CancelInstance
 from vivero.core.records.jobs import CompleteJob
@@ -108,6 +109,7 @@ async def test_the_tables_have_all_items_whenever_they_change(connection):
             instance, stored = engine.state.instance(key), await loaded(connection, key)
             assert items_of(stored) == items_of(instance)
             assert await rows(connection) == instance.suspended_rows + instance.tree.work_rows
+            assert bool(instance.tree.work) is bool(instance.tree.latest_work)
             seen.add(instance.tree.work_rows)
     assert len(seen) > 2, "rows go one after the other"
     assert key not in engine.state.trees
@@ -142,14 +144,20 @@ async def test_items_of_an_earlier_version_move_to_rows_when_they_change(connect
     assert not engine.state.trees
 
 
-def test_rows_follow_the_items():
-    """A row is written when it is full, and again only if items were taken from it."""
-    sizes, count, writes = (*range(0, 1_000, 50), *range(1_000, 0, -50)), 0, 0
-    for before, after in pairwise(sizes):
-        kept = min(count, min(before, after) // work_rows.ITEMS_PER_ROW)
-        following = work_rows.rows_for(after, kept)
-        writes += following - kept
-        assert 0 <= after - following * work_rows.ITEMS_PER_ROW <= work_rows.MOST_LATEST
-        count = following
-    assert writes == 8, "once each"
-    assert count == 0
+def test_a_row_is_written_when_it_is_full_and_the_latest_item_is_in_none():
+    engine = SavedEngine()
+    engine.deploy(CALLED)
+    state, tree = engine.state, engine.state.trees[engine.start("q")]
+    written, most = Counter(), 0
+    for change in (*[50] * 20, *[-50] * 20):
+        state.begin_batch()
+        if change > 0:
+            append_work(state, tree, ((tree.key, "settle", 0),) * change)
+        else:
+            take_work(state, tree, -change)
+        written.update(number for row in state.fresh for number in range(row.first, row.rows()))
+        most = max(most, len(tree.latest_work))
+        assert bool(tree.latest_work) is bool(tree.work)
+        assert work_rows.ITEMS_PER_ROW * tree.work_rows + len(tree.latest_work) == len(tree.work)
+    assert written == Counter(range(8)), "each once, on the way up"
+    assert (most, tree.work_rows) == (work_rows.MOST_LATEST, 0)
