@@ -7,6 +7,7 @@ from typing import Any
 from vivero.core.bpmn.reading.text_limits import TEXT_CHARACTERS
 from vivero.core.events.behaviour import InvalidStart, LatestVersion
 from vivero.core.feel import EvaluationError, Expression
+from vivero.core.feel.builtins.temporals import NO_CLOCK
 from vivero.core.feel.values import FUNCTION_INVOCATION_FAILURE
 from vivero.core.records.catalogue import StartMetadata
 from vivero.core.records.effects import Effects
@@ -39,13 +40,17 @@ def static_name(expression: Expression, element: str) -> str:
 
 
 def _evaluated(expression: Expression, element: str) -> Any:
-    """The value, which later evaluations must give, too: without a time, and not by chance. Raises InvalidStart."""
+    """The value, which later evaluations must give, too: without a time, and not by chance. Raises InvalidStart.
+
+    A function that fails on constants fails always, so that a name may depend on it.
+    """
     try:
         first, second = expression.evaluate({}), expression.evaluate({})
     except EvaluationError as error:
         raise InvalidStart(f"element '{element}': the name cannot be evaluated: {error}") from error
     for warning in first.warnings:
-        if warning.type == FUNCTION_INVOCATION_FAILURE:
+        fails = warning.type == FUNCTION_INVOCATION_FAILURE
+        if fails and (not isinstance(first.value, str) or warning.message.endswith(NO_CLOCK)):
             raise InvalidStart(f"element '{element}': the name cannot be evaluated: {warning.message}")
     if first.value != second.value:
         raise InvalidStart(f"element '{element}': each evaluation gives another name")

@@ -9,6 +9,7 @@ from vivero.core.feel.temporal import Date, DateTime
 from vivero.core.feel.temporal.calendar import NANOS_PER_MILLI, epoch_day, month_length, week_of_year
 from vivero.core.feel.values import FunctionFailure, Overload, Run
 
+NO_CLOCK = "The evaluation has no clock"
 _WEEKDAYS = ("Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday")
 _MONTHS = (
     "January",
@@ -28,7 +29,7 @@ _MONTHS = (
 
 def now(run: Run) -> Any:
     if run.now_ms is None:
-        raise FunctionFailure("The evaluation has no clock")
+        raise FunctionFailure(NO_CLOCK)
     run.spend(50)
     return DateTime.at_instant(run.now_ms * NANOS_PER_MILLI, 0)
 

@@ -252,6 +252,14 @@ def test_a_name_that_another_evaluation_would_change_is_refused(name, why):
     assert why in refusal_of(name)
 
 
+def test_a_name_may_depend_on_a_function_that_always_fails():
+    """The value is known at the deployment, although `number` cannot read its text."""
+    name = '=if number("x") = null then "unread" else "read"'.replace('"', "&quot;")
+    content = model(starts("start", "m"), end(), "start > end", roots=(message(name, None),))
+    (start,) = metadata_of(parse(content, "p.bpmn").processes[0]).starts
+    assert start.name == "unread"
+
+
 def refusal_of(name):
     content = model(starts("start", "m"), end(), "start > end", roots=(message(name.replace('"', "&quot;"), None),))
     with pytest.raises(InvalidStart) as caught:
