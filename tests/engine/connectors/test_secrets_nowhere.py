@@ -80,7 +80,7 @@ async def found(client, what, body):
 
 
 async def shown(client, key):
-    """What people, agents and other programs can read."""
+    """The answers that people, agents and other programs can read."""
     paths = ("snapshot", "events", "trace", "sequence-flows", "compensations")
     for path in ("/metrics", "/console", "/v2/commands", *(f"/v2/process-instances/{key}/{path}" for path in paths)):
         yield path, (await client.get(path, follow_redirects=True)).text
