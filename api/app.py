@@ -330,10 +330,10 @@ async def send_response(
     """
     headers = response.headers + more
     try:
-        if answer is not None and response.rest is None:
+        if answer is not None and response.rest is None and response.more_bytes == 0:
             await answer(response.status, headers, response.body)
             return
-        if response.status != 204:
+        if response.status != 204 and response.more_bytes is not None:
             headers += ((b"content-length", b"%d" % (len(response.body) + response.more_bytes)),)
         await send({"type": "http.response.start", "status": response.status, "headers": headers})
         if response.rest is not None:

@@ -22,7 +22,8 @@ encode = msgspec.json.Encoder(decimal_format="number").encode
 class Response:
     """A response. `undelivered` is called if sending it fails, to undo its effects.
 
-    `rest`: what follows `body`, of `more_bytes` bytes; it is read while it is sent. None: nothing.
+    `rest`: what follows `body`, of `more_bytes` bytes; it is read while it is sent. None: nothing. `more_bytes` None:
+    nobody knows how many.
     """
 
     __slots__ = ("body", "headers", "more_bytes", "rest", "status", "undelivered")
@@ -34,7 +35,7 @@ class Response:
         headers: tuple[Header, ...] = (),
         undelivered: Callable[[], Awaitable[None]] | None = None,
         rest: AsyncGenerator[bytes] | None = None,
-        more_bytes: int = 0,
+        more_bytes: int | None = 0,
     ) -> None:
         self.status = status
         self.body = body

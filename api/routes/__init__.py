@@ -85,7 +85,7 @@ from vivero.api.routes.cluster_wide_routes import CLUSTER_WIDE_ROUTES
 from vivero.api.routes.decision_routes import DECISION_ROUTES
 from vivero.api.routes.directory import Entries
 from vivero.api.routes.document_routes import DOCUMENT_ROUTES
-from vivero.api.routes.route import Handler, Route, deployment_limit, of_key, of_tree, variables_limit
+from vivero.api.routes.route import Handler, Route, deployment_limit, exports, of_key, of_tree, variables_limit
 from vivero.api.routes.statistics_routes import STATISTICS_ROUTES
 from vivero.api.routes.task_routes import TASK_ROUTES
 from vivero.api.routes.webhook_routes import WEBHOOK_ROUTES
@@ -235,6 +235,7 @@ _REST = (
         parameters=frozenset({"timeout"}),
     ),
     Route("POST", "/v2/process-instances/search", process_instances.search, READ_INSTANCE, scope=Scope.RESULTS),
+    *exports("/v2/process-instances/export", process_instances.export, READ_INSTANCE),
     of_key("GET", "/v2/process-instances/{processInstanceKey}", process_instances.get, READ_INSTANCE),
     of_tree(
         "POST",
@@ -362,6 +363,7 @@ _REST = (
     ),
     # incidents
     Route("POST", "/v2/incidents/search", incidents.search, READ_INSTANCE, scope=Scope.RESULTS),
+    *exports("/v2/incidents/export", incidents.export, READ_INSTANCE),
     of_key("GET", "/v2/incidents/{incidentKey}", incidents.get, READ_INSTANCE),
     of_tree(
         "POST", "/v2/incidents/{incidentKey}/resolution", incidents.resolve, UPDATE_INSTANCE, audited.RESOLVE_INCIDENT

@@ -8,6 +8,7 @@ from vivero.api.http.problems import not_found
 from vivero.api.http.request import Request
 from vivero.api.http.response import Response
 from vivero.api.reading import read_of
+from vivero.api.search.exports import exporting
 from vivero.api.search.search_requests import getting, prepare, run, searching
 from vivero.api.services import Services
 from vivero.core.records.instances import ResolveIncident
@@ -18,6 +19,7 @@ from vivero.storage.search.process_instances import PROCESS_INSTANCES
 
 get = getting(INCIDENTS, "incidentKey")
 search = searching(INCIDENTS)
+export = exporting(INCIDENTS, "incidents")
 
 
 class ResolutionBody(Body, frozen=True):

@@ -33,6 +33,7 @@ from vivero.api.http.request import UNWATCHED_S, Request
 from vivero.api.http.response import Response, encode, json_response, no_content
 from vivero.api.reading import read_of
 from vivero.api.routes import business_ids
+from vivero.api.search.exports import exporting
 from vivero.api.search.search_requests import getting, searching
 from vivero.api.services import Services
 from vivero.core.bpmn.reading.text_limits import TAG, TAGS
@@ -50,6 +51,7 @@ from vivero.storage.search.process_instances import PROCESS_INSTANCES
 
 get = getting(PROCESS_INSTANCES, "processInstanceKey")
 search = searching(PROCESS_INSTANCES)
+export = exporting(PROCESS_INSTANCES, "process-instances", "processInstanceKey")
 
 MAX_ID = 1000
 MAX_START = 100

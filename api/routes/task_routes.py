@@ -6,10 +6,11 @@ from vivero.api.access.needs import CLAIM_TASK, COMPLETE_TASK, READ_TASK, UPDATE
 from vivero.api.access.scopes import Scope
 from vivero.api.callers import audited
 from vivero.api.routes import audit_logs, forms, task_comments, user_tasks
-from vivero.api.routes.route import Route, of_key, of_tree, variables_limit
+from vivero.api.routes.route import Route, exports, of_key, of_tree, variables_limit
 
 TASK_ROUTES = (
     Route("POST", "/v2/user-tasks/search", user_tasks.search, READ_TASK, scope=Scope.RESULTS),
+    *exports("/v2/user-tasks/export", user_tasks.export, READ_TASK),
     of_key("GET", "/v2/user-tasks/{userTaskKey}", user_tasks.get, READ_TASK),
     of_tree("PATCH", "/v2/user-tasks/{userTaskKey}", user_tasks.update, UPDATE_TASK, audited.UPDATE_TASK),
     of_tree(

@@ -14,6 +14,7 @@ from vivero.api.http.request import Request
 from vivero.api.http.response import Response
 from vivero.api.reading import read_of
 from vivero.api.routes.task_changes import UserTaskChangeset, changes_of
+from vivero.api.search.exports import exporting
 from vivero.api.search.search_requests import getting, prepare, run, searching
 from vivero.api.services import Services
 from vivero.core.bpmn.reading.text_limits import NAME_BYTES
@@ -29,6 +30,7 @@ from vivero.storage.search.user_tasks import USER_TASKS, effective_variables, va
 
 get = getting(USER_TASKS, "userTaskKey")
 search = searching(USER_TASKS)
+export = exporting(USER_TASKS, "user-tasks")
 
 MAX_ACTION = 1000
 

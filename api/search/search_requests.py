@@ -98,9 +98,13 @@ def prepare(request: Request, resource: Resource, settings: ApiSettings, *extra:
 
     A restricted caller finds only what belongs to its processes, and the total counts only that.
     """
+    return prepare_query(request, resource, read_query(request, resource, settings), *extra)
+
+
+def prepare_query(request: Request, resource: Resource, query: SearchQuery, *extra: tuple[str, Any]) -> SearchStatement:
+    """The same for a query. Raises Problem 400."""
     extra = (*extra, *_allowed(request, resource))
     try:
-        query = read_query(request, resource, settings)
         return storage_search.prepare(resource, query, *extra, tenants=conditions(request.tenants))
     except BadQuery as error:
         raise problem_of(error) from error
@@ -137,15 +141,22 @@ def _allowed(request: Request, resource: Resource) -> Iterator[tuple[str, Any]]:
 
 async def run(request: Request, services: Services, prepared: SearchStatement) -> Response:
     """The answer to a query. Raises Problem 400 if it is too large, 503 if there is no memory for it in time."""
+    with services.reads.pages.share() as share:
+        return json_response(_document(await page_of(request, services, prepared, share)))
+
+
+async def page_of(request: Request, services: Services, prepared: SearchStatement, share: Share) -> Page:
+    """The page of a query. A large page waits for its share of the budget, without a connection.
+
+    Raises Problem 400 if it is too large, 503 if there is no memory for it in time.
+    """
     try:
-        with services.reads.pages.share() as share:
-            return json_response(_document(await _page(request, services, prepared, share)))
+        return await _page(request, services, prepared, share)
     except BadQuery as error:
         raise problem_of(error) from error
 
 
 async def _page(request: Request, services: Services, prepared: SearchStatement, share: Share) -> Page:
-    """The page of a query. A large page waits for its share of the budget, without a connection."""
     max_bytes, deadline = SMALL_PAGE_BYTES, trio.current_time() + services.settings.response_timeout_s
     while True:
         try:
@@ -188,12 +199,13 @@ def read_query(request: Request, resource: Resource, settings: ApiSettings) -> S
     limit, offset = as_int64(page.limit, "page.limit"), as_int64(page.from_, "page.from")
     if found := check_page(limit, offset, page.after, page.before):
         raise invalid_argument(*found)
-    sort = _sorts(body.sort or [], resource)
+    sort = sorts_of(body.sort or [], resource)
     limit = 100 if limit is None else limit
     return SearchQuery(body.filter or {}, sort, limit, offset or 0, page.after, page.before, settings.max_page_bytes)
 
 
-def _sorts(criteria: list[SortBody], resource: Resource) -> tuple[Sort, ...]:
+def sorts_of(criteria: list[SortBody], resource: Resource) -> tuple[Sort, ...]:
+    """The sort order. Raises Problem 400."""
     if len(criteria) > MAX_SORT:
         raise invalid_argument(f"The sort has {len(criteria)} criteria but must not have more than {MAX_SORT}")
     return tuple(_sort(criterion, i, resource) for i, criterion in enumerate(criteria))

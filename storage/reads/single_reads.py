@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from datetime import datetime
 
 import msgspec
 
@@ -55,6 +56,12 @@ async def cluster_id(connection: Connection) -> str:
     """The identity of the installation."""
     id: str = (await connection.execute(_sql["cluster_id"])).rows[0][0]
     return id
+
+
+async def moment(connection: Connection) -> datetime:
+    """The time by the engine's clock."""
+    now: datetime = (await connection.execute(_sql["moment"])).rows[0][0]
+    return now
 
 
 async def definition_xml(connection: Connection, key: int, tenants: Tenants = None) -> bytes | None:

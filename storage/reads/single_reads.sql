@@ -2,6 +2,10 @@
 -- Made with the database; a restored copy has the same.
 SELECT cluster_id::text FROM cluster;
 
+-- name: moment
+-- Rows that are read afterwards are as they were then, or newer.
+SELECT clock_now();
+
 -- name: definition_xml
 -- The deployed file, unchanged.
 SELECT r.bytes

@@ -4,11 +4,10 @@ import { computed, useSignal } from '@preact/signals';
 import type { ComponentChildren } from 'preact';
 import { search } from '../lib/api.ts';
 import { type Key, t } from '../lib/i18n.ts';
-import { parsed } from '../lib/json.ts';
 import { useResource } from '../lib/resource.ts';
 import { href, put, query, withQuery } from '../lib/router.ts';
 import { columns as remembered } from '../lib/settings.ts';
-import type { Instance, Page, Variable } from '../lib/shapes.ts';
+import type { Instance, Page, SearchRequest, Variable } from '../lib/shapes.ts';
 import { ago, between } from '../lib/time.ts';
 import { processUrl } from '../lib/urls.ts';
 import { Field } from '../parts/field.tsx';
@@ -26,7 +25,8 @@ const LONG = 60;
 type Known = {
   title: Key;
   cell: (i: Instance) => ComponentChildren;
-  text: (i: Instance) => string;
+  /** The fields of the API that a file has for it. */
+  fields: readonly string[];
   wide?: boolean;
   sort?: string;
 };
@@ -35,7 +35,7 @@ const KNOWN: Record<string, Known> = {
   instance: {
     title: 'instance',
     wide: true,
-    text: (i) => i.businessId ?? '',
+    fields: ['processInstanceKey', 'businessId'],
     cell: (i) => (
       <a data-row href={href(`/instances/${i.processInstanceKey}`)}>
         {i.businessId ? <b>{i.businessId}</b> : <code>{i.processInstanceKey}</code>}
@@ -50,7 +50,7 @@ const KNOWN: Record<string, Known> = {
   process: {
     title: 'process',
     wide: true,
-    text: (i) => `${i.processDefinitionName ?? i.processDefinitionId} v${i.processDefinitionVersion}`,
+    fields: ['processDefinitionId', 'processDefinitionName', 'processDefinitionVersion'],
     cell: (i) => (
       <>
         <a href={processUrl(i.processDefinitionId, { version: i.processDefinitionVersion })}>
@@ -62,30 +62,30 @@ const KNOWN: Record<string, Known> = {
   },
   state: {
     title: 'state',
-    text: (i) => (i.hasIncident ? 'INCIDENT' : i.state),
+    fields: ['state', 'hasIncident'],
     cell: (i) => <State of={i.state} incident={i.hasIncident} />,
   },
   started: {
     title: 'started',
     sort: 'startDate',
-    text: (i) => i.startDate,
+    fields: ['startDate'],
     cell: (i) => <Time at={i.startDate} />,
   },
-  ended: { title: 'ended', sort: 'endDate', text: (i) => i.endDate ?? '', cell: (i) => <Time at={i.endDate} /> },
+  ended: { title: 'ended', sort: 'endDate', fields: ['endDate'], cell: (i) => <Time at={i.endDate} /> },
   suspended: {
     title: 'state.suspended',
     sort: 'suspendedDate',
-    text: (i) => i.suspendedDate ?? '',
+    fields: ['suspendedDate'],
     cell: (i) => <Time at={i.suspendedDate} />,
   },
   duration: {
     title: 'duration',
-    text: (i) => (i.endDate ? String((Date.parse(i.endDate) - Date.parse(i.startDate)) / 1000) : ''),
+    fields: ['startDate', 'endDate'],
     cell: (i) => <span class="number">{i.endDate ? between(i.startDate, i.endDate) : ago(i.startDate)}</span>,
   },
   tags: {
     title: 'tags',
-    text: (i) => i.tags.join(' '),
+    fields: ['tags'],
     cell: (i) =>
       i.tags.map((tag) => (
         <a key={tag} class="tag" href={withQuery({ tag, after: null, before: null })}>
@@ -93,7 +93,7 @@ const KNOWN: Record<string, Known> = {
         </a>
       )),
   },
-  tenant: { title: 'tenant', text: (i) => i.tenantId, cell: (i) => i.tenantId },
+  tenant: { title: 'tenant', fields: ['tenantId'], cell: (i) => i.tenantId },
 };
 
 /** The columns of a list of instances in this state, unless somebody chose others. */
@@ -171,26 +171,19 @@ export const columnsOf = (ids: readonly string[], values: Values, sorts: readonl
     return { id, title: t(title), cell, ...(wide && { wide }), ...(sort && sorts.includes(sort) && { sort }) };
   });
 
-/** The head of the columns in a file. The key stands beside the business id. */
-export const headOf = (ids: readonly string[]): string[] => [
-  t('key'),
-  ...ids.map((id) => variableOf(id) ?? t(id === 'instance' ? 'columns.businessId' : KNOWN[id]!.title)),
-];
-
-/** An instance in these columns as texts. A variable that is a text stands without its quotation marks. */
-export const textsOf = (ids: readonly string[], instance: Instance, values: Values): string[] => [
-  instance.processInstanceKey,
-  ...ids.map((id) =>
-    variableOf(id) === null
-      ? KNOWN[id]!.text(instance)
-      : plain(values.get(`${instance.processInstanceKey}/${id}`) ?? ''),
+/** The columns of a file with what the list shows. */
+const fieldsOf = (ids: readonly string[]): string[] => [
+  ...new Set(
+    ids.flatMap((id) => {
+      const name = variableOf(id);
+      return name === null ? KNOWN[id]!.fields : [VARIABLE + name];
+    }),
   ),
 ];
 
-function plain(json: string): string {
-  const found = json.startsWith('"') ? parsed(json).value : null;
-  return typeof found === 'string' ? found : json;
-}
+/** The address of the list as CSV. The server writes the file while the browser saves it. */
+export const fileOf = (filter: object, sort: NonNullable<SearchRequest['sort']>, ids: readonly string[]): string =>
+  `/v2/process-instances/export?query=${encodeURIComponent(JSON.stringify({ filter, sort, columns: fieldsOf(ids) }))}`;
 
 /** The choice of the columns that are shown. It is in the URL, and this browser remembers it. */
 export function ColumnChoice({ state }: { state: string | undefined }) {

@@ -1,6 +1,5 @@
 // Process instances: every filter is in the URL.
 import { useSignal } from '@preact/signals';
-import type { ComponentType } from 'preact';
 import { search } from '../lib/api.ts';
 import type { What } from '../lib/batches.ts';
 import { instanceFilter, STATES } from '../lib/filters.ts';
@@ -11,12 +10,9 @@ import { UPDATE_INSTANCE } from '../lib/session.ts';
 import type { Definition, Instance, Page, PageInfo } from '../lib/shapes.ts';
 import { Act } from '../parts/act.tsx';
 import { Head } from '../parts/head.tsx';
-import { Opened } from '../parts/lazy.tsx';
-import { Opening } from '../parts/opening.tsx';
 import { List, sortOf } from '../parts/table.tsx';
 import { BatchButton } from './batch.tsx';
-import type { ExportProps } from './export.tsx';
-import { ColumnChoice, columnsOf, shown, useValues } from './instance_columns.tsx';
+import { ColumnChoice, columnsOf, fileOf, shown, useValues } from './instance_columns.tsx';
 
 const SIZE = 50;
 const MOST_DEFINITIONS = 1000;
@@ -176,8 +172,6 @@ function All({ filter, state, page, ticked }: AllProps) {
   ));
 }
 
-const exported = async (): Promise<ComponentType<ExportProps>> => (await import('./export.tsx')).Export;
-
 export function Instances() {
   const values = Object.fromEntries(query.value);
   const sorts = ['startDate', ...sortsOf(values.state)];
@@ -215,11 +209,9 @@ export function Instances() {
             {isRunning && !keys.size && <Migrate definitions={definitions.data.value?.items ?? []} />}
             <All filter={body.filter} state={values.state ?? 'active'} page={found.data.value?.page} ticked={keys} />
             {items.length > 0 && (
-              <Opening need={null} text={t('export.do')}>
-                {(onClose) => (
-                  <Opened load={exported} props={{ filter: body.filter, sort: [sort], columns: ids, onClose }} />
-                )}
-              </Opening>
+              <a class="button" download href={fileOf(body.filter, [sort], ids)} title={t('export.note')}>
+                {t('export.do')}
+              </a>
             )}
             <ColumnChoice state={values.state} />
           </>

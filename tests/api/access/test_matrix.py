@@ -103,6 +103,8 @@ dovw POST   /v2/process-definitions/statistics/process-instances-by-version
 dovw POST   /v2/process-definitions/statistics/message-subscriptions
 do   POST   /v2/process-instances
 dovw POST   /v2/process-instances/search
+dovw GET    /v2/process-instances/export
+dovw POST   /v2/process-instances/export
 dovw GET    /v2/process-instances/{processInstanceKey}
 do   POST   /v2/process-instances/{processInstanceKey}/cancellation
 do   POST   /v2/process-instances/{processInstanceKey}/suspension
@@ -143,6 +145,8 @@ dovw GET    /v2/process-instances/statistics/by-day
 dovw GET    /v2/process-instances/{processInstanceKey}/statistics/element-instances
 dovw GET    /v2/process-instances/{processInstanceKey}/statistics/wait-states
 dov  POST   /v2/user-tasks/search
+dov  GET    /v2/user-tasks/export
+dov  POST   /v2/user-tasks/export
 dov  GET    /v2/user-tasks/{userTaskKey}
 do   PATCH  /v2/user-tasks/{userTaskKey}
 do   POST   /v2/user-tasks/{userTaskKey}/assignment
@@ -174,6 +178,8 @@ dovw GET    /v2/element-instances/{elementInstanceKey}
 dow  POST   /v2/element-instances/ad-hoc-activities/{adHocSubProcessInstanceKey}/activation
 dovw POST   /v2/element-instances/{elementInstanceKey}/incidents/search
 dovw POST   /v2/incidents/search
+dovw GET    /v2/incidents/export
+dovw POST   /v2/incidents/export
 dovw GET    /v2/incidents/{incidentKey}
 dow  POST   /v2/incidents/{incidentKey}/resolution
 dovw POST   /v2/incidents/statistics/by-cause
@@ -400,6 +406,11 @@ OTHER_TENANT = {
         "POST /v2/erasures",
     },
     "own tests of comments": test_comments.ROUTES,
+    "own tests of lists as CSV": {
+        f"{method} /v2/{resource}/export"
+        for method in ("GET", "POST")
+        for resource in ("incidents", "process-instances", "user-tasks")
+    },
     "own tests of documents": {
         *("POST /v2/documents", "POST /v2/documents/batch", "DELETE /v2/documents/{documentId}"),
         "POST /v2/documents/{documentId}/links",

@@ -136,6 +136,12 @@ async def test_groups_count_own_processes_only(data, restricted, reader, route):
     ids=lambda route: f"{route.method} {route.path}",
 )
 async def test_searches_find_own_processes_only(data, restricted, reader, route):
+    if route.path.endswith("/export"):
+        everything, found = [(await client(route.method, route.path)).body for client in (reader, restricted)]
+        assert (everything.count(b"\r\n"), found.count(b"\r\n")) == (3, 2)
+        assert str(OTHER)[:-1].encode() not in found
+        assert b"secret" not in found
+        return
     everything = (await reader(route.method, route.path)).json
     found = (await restricted(route.method, route.path)).json
     keys = str(found["items"])

@@ -183,6 +183,21 @@ async def test_searches_and_totals_have_own_rows_only(make, route, defence):
     assert (nothing["items"], nothing["page"]["totalItems"]) == ([], 0)
 
 
+EXPORTS = [route for route in ROUTES if route.path.endswith("/export")]
+
+
+@pytest.mark.parametrize("defence", DEFENCES)
+@every(EXPORTS)
+async def test_lists_as_csv_have_own_rows_only(make, route, defence):
+    own, both, none = [
+        (await make(As(*tenants), defence)(route.method, route.path)).body for tenants in ("a", "ab", "c")
+    ]
+    assert 2 * (own.count(b"\r\n") - 1) == both.count(b"\r\n") - 1 > 0
+    assert none.count(b"\r\n") == 1
+    assert b"process-of-b" not in own
+    assert str(OTHER)[:-3].encode() not in own
+
+
 async def search(client, route, body=b""):
     answer = await client(route.method, route.path, body)
     assert answer.status == 200, answer.body

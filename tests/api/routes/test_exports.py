@@ -1,0 +1,214 @@
+"""Lists as CSV over HTTP: columns, pages, limits, clients that are slow or leave, and cells that are not formulas."""
+
+import csv
+import io
+import json
+from contextlib import asynccontextmanager
+from urllib.parse import quote
+
+import pytest
+import trio
+import trio.testing
+
+from tests.api.conftest import Client
+from vivero.api import app as api_app
+from vivero.api.search import exports, search_requests
+from vivero.api.search.csv_text import cell, line, text_of
+from vivero.storage.postgres.errors import ConnectFailed
+
+KEY = 2251799813685249
+PATH = "/v2/process-instances/export"
+
+
+def rows_of(answer):
+    assert answer.status == 200, answer.body
+    assert answer.headers[b"content-type"] == b"text/csv; charset=utf-8"
+    return list(csv.reader(io.StringIO(answer.body.decode("utf-8-sig"), newline="")))
+
+
+def asked(**query):
+    return f"{PATH}?query={quote(json.dumps(query))}"
+
+
+async def test_a_list_has_the_columns_and_the_order_of_its_request(rows, reader):
+    for n in range(3):
+        rows.instance(KEY + n, business_id=f"b{n}", tags=["x", "y"], started_at="2026-11-18T11:06:40.123Z")
+        rows.variable(KEY + 10 + n, "amount", str(n), scope_key=KEY + n, process_instance_key=KEY + n)
+        rows.variable(KEY + 20 + n, "who", '"=ann"', scope_key=KEY + n, process_instance_key=KEY + n)
+        rows.variable(KEY + 30 + n, "who", '"inner"', scope_key=KEY + 40 + n, process_instance_key=KEY + n)
+    columns = ["processInstanceKey", "tags", "startDate", "hasIncident", "endDate", "variable:who", "variable:amount"]
+    query = {
+        "columns": columns,
+        "filter": {"businessId": {"$in": ["b0", "b2"]}},
+        "sort": [{"field": "businessId", "order": "DESC"}],
+    }
+    for answer in (await reader("GET", asked(**query)), await reader("POST", PATH, query)):
+        head, *found = rows_of(answer)
+        assert head == [*columns[:-2], "who", "amount", "readAt"]
+        begun = "2026-11-18T11:06:40.123Z"
+        assert [row[:-1] for row in found] == [
+            [str(KEY + n), "x y", begun, "false", "", "'=ann", str(n)] for n in (2, 0)
+        ]
+        assert all(row[-1].endswith("Z") for row in found)
+    assert answer.headers[b"content-disposition"].startswith(b'attachment; filename="process-instances.csv"')
+    assert b"content-length" not in answer.headers
+    assert (await reader("HEAD", PATH)).body == b""
+
+
+@pytest.mark.parametrize("page", [1, 2, 3, 4])
+async def test_pages_are_read_one_after_the_other(rows, reader, monkeypatch, page):
+    """Also rows that share their place in the order, and a last page that is full."""
+    monkeypatch.setattr(exports, "PAGE_ROWS", page)
+    for n in range(4):
+        rows.instance(KEY + n, business_id=f"b{n % 2}")
+    _, *found = rows_of(await reader("GET", asked(columns=["processInstanceKey"], sort=[{"field": "businessId"}])))
+    assert [int(row[0]) - KEY for row in found] == [0, 2, 1, 3]
+
+
+async def test_a_file_that_ends_at_its_limit_says_so(rows, reader, monkeypatch):
+    monkeypatch.setattr(exports, "PAGE_ROWS", 2)
+    monkeypatch.setattr(exports, "MAX_ROWS", 2)
+    for n in range(3):
+        rows.instance(KEY + n)
+    _, *found, last = rows_of(await reader("GET", asked(columns=["processInstanceKey"])))
+    assert [row[0] for row in found] == [str(KEY), str(KEY + 1)]
+    assert last == ["The file ends after 2 rows, its limit"]
+
+
+async def test_a_slow_client_and_one_that_leaves_hold_nothing(rows, stored, monkeypatch):
+    """Between two pages no connection, no turn and no memory of pages is taken."""
+    monkeypatch.setattr(exports, "PAGE_ROWS", 1)
+    for n in range(3):
+        rows.instance(KEY + n)
+    taken, parts, in_use, connection = [], [], [0], stored.reads.pool.connection
+
+    @asynccontextmanager
+    async def counted():
+        async with connection() as each:
+            in_use[0] += 1
+            try:
+                yield each
+            finally:
+                in_use[0] -= 1
+
+    monkeypatch.setattr(stored.reads.pool, "connection", counted)
+
+    async def send(message):
+        taken.append((stored.reads.exporting.borrowed_tokens, stored.reads.pages.used, in_use[0]))
+        if message["type"] == "http.response.body":
+            parts.append(message["body"])
+            if len(parts) == 2:
+                raise OSError("the client has left")
+
+    async def receive():
+        return {"type": "http.request", "body": b""}
+
+    scope = {"type": "http", "method": "GET", "path": PATH, "query_string": b"", "headers": [], "extensions": {}}
+    with pytest.raises(OSError, match="the client has left"):
+        await api_app.build(stored)(scope, receive, send)
+    assert len(parts) == 2
+    assert set(taken) == {(0, 0, 0)}
+
+
+async def test_only_some_pages_are_read_at_a_time(rows, stored):
+    rows.instance()
+    stored.reads.exporting.total_tokens = 1
+    client, answers = Client(api_app.build(stored)), []
+
+    async def ask():
+        answers.append(rows_of(await client("GET", PATH)))
+
+    async with trio.open_nursery() as nursery, stored.reads.exporting:
+        for _ in range(2):
+            nursery.start_soon(ask)
+        await trio.testing.wait_all_tasks_blocked()
+        assert (await client("POST", "/v2/process-instances/search")).json["page"]["totalItems"] == 1
+        assert answers == []
+    assert [len(answer) for answer in answers] == [2, 2]
+
+
+async def test_an_outage_later_leaves_the_file_incomplete(rows, stored, monkeypatch):
+    """The server closes the connection without the last chunk, so that no client takes the file for whole."""
+    monkeypatch.setattr(exports, "PAGE_ROWS", 1)
+    for n in range(3):
+        rows.instance(KEY + n)
+    found, pages = search_requests.page_of, []
+
+    async def page_of(*arguments):
+        pages.append(1)
+        if len(pages) == 2:
+            raise ConnectFailed("the database is away")
+        return await found(*arguments)
+
+    monkeypatch.setattr(exports, "page_of", page_of)
+    with pytest.raises(ConnectFailed):
+        await Client(api_app.build(stored))("GET", PATH)
+
+
+@pytest.mark.parametrize(
+    ("query", "said"),
+    [
+        ({"columns": ["nothing"]}, "columns"),
+        ({"columns": ["state", "state"]}, "each of them once"),
+        ({"columns": [f"variable:{n}" for n in range(11)]}, "at most 10 variables"),
+        ({"columns": [f"variable:{n}" for n in range(51)]}, "at most 50 columns"),
+        ({"columns": "state"}, "columns"),
+        ({"sort": [{"field": "nothing"}]}, "nothing"),
+        ({"filter": {"nothing": 1}}, "nothing"),
+        ({"page": {"limit": 1}}, "page"),
+        ("[", "cannot be parsed"),
+    ],
+)
+async def test_a_bad_request_has_its_status_and_names_its_place(client, query, said):
+    text = query if isinstance(query, str) else json.dumps(query)
+    for answer in (await client("GET", f"{PATH}?query={quote(text)}"), await client("POST", PATH, text.encode())):
+        assert answer.status == 400
+        assert said in answer.problem["detail"]
+
+
+async def test_lists_without_variables_refuse_them_as_columns(client):
+    for path in ("/v2/incidents/export", "/v2/user-tasks/export"):
+        answer = await client("POST", path, {"columns": ["variable:x"]})
+        assert (answer.status, "variable:x" in answer.problem["detail"]) == (400, True)
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("order 7", "order 7"),
+        ("", ""),
+        ("-5", "-5"),
+        ("-1.5e+3", "-1.5e+3"),
+        ("=1+1", "'=1+1"),
+        ("+1 2", "'+1 2"),
+        ("-x", "'-x"),
+        ("@SUM(A1)", "'@SUM(A1)"),
+        ("＝1", "'＝1"),
+        (" =1", "' =1"),
+        ("\u00a0=1", "'\u00a0=1"),
+        ("\ufeff=1", "'\ufeff=1"),
+        ("\t=1", "\"'\t'=1\""),
+        ("\r=1", "\"'\r'=1\""),
+        ("\n=1", "\"'\n'=1\""),
+        ("a;=1", '"a;\'=1"'),
+        ('a;"=1', '"a;\'""=1"'),
+        ('"=1', '"\'""=1"'),
+        ("a\n-b", '"a\n\'-b"'),
+        ("a\tb", '"a\tb"'),
+        ('say "a", b', '"say ""a"", b"'),
+        ("a=1", "a=1"),
+        ("-1\n", '"\'-1\n"'),
+        ("٣-1", "٣-1"),
+    ],
+)
+def test_no_cell_is_a_formula(text, expected):
+    assert cell(text) == expected
+    for separator in (",", ";"):
+        found = next(csv.reader(io.StringIO(f"1{separator}{expected}", newline=""), delimiter=separator))
+        assert not any(part.lstrip(' \ufeff\xa0\t\r\n"').startswith(("=", "@", "＝")) for part in found[1:])
+
+
+def test_values_are_texts():
+    values = ["a", None, True, 1.5, ["a", "b"], [1], {"a": None}]
+    assert [text_of(value) for value in values] == ["a", "", "true", "1.5", "a b", "[1]", '{"a":null}']
+    assert line(["a", "b,c"]) == 'a,"b,c"\r\n'
