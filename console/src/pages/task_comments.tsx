@@ -66,7 +66,7 @@ export function Comments({ task }: { task: UserTask }) {
               }}
             />
           </label>
-          <CopyCommands commands={[command]} />
+          <CopyCommands commands={[command]} label={t('comment.add')} />
           <div class="row">
             <button type="submit" disabled={busy.value || !text.value.trim()}>
               {t('comment.add')}
