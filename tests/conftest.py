@@ -17,6 +17,7 @@ commits have changed come early; the seed chooses with which of the others the r
 """
 
 import gc
+import logging
 import os
 import shutil
 import signal
@@ -35,6 +36,7 @@ import pytest
 import structlog
 import trio
 from psycopg import sql
+from structlog._config import BoundLoggerLazyProxy
 
 from tests import forks
 from tests.core.parsed_models import read_anew
@@ -58,6 +60,7 @@ GC_THRESHOLDS = (20_000, 50, 100)
 """Collections are rare: with Python's own thresholds they take 8 % of the CPU of the core's tests, with these 6 %."""
 _BEGAN_S = time.monotonic()
 _SEED = int(os.environ.get("VIVERO_SEED") or SystemRandom().randrange(2**31))
+_LOG: dict[str, Any] = {}
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -151,13 +154,27 @@ def pytest_configure_node(node: Any) -> None:
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    global _SEED
+    global _SEED, _LOG
     _SEED = getattr(config, "workerinput", {"seed": _SEED})["seed"]
     if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:  # as in a job in the background; programs would inherit it
         signal.signal(signal.SIGINT, signal.default_int_handler)
     # The usual tracebacks show all local variables of all frames, which takes seconds for each of them.
     renderer = structlog.dev.ConsoleRenderer(exception_formatter=structlog.dev.plain_traceback)
     structlog.configure(processors=[_drop_requests, *structlog.get_config()["processors"][:-1], renderer])
+    _LOG = structlog.get_config()
+
+
+@pytest.hookimpl(trylast=True)
+def pytest_runtest_teardown() -> None:
+    """A command of the program that runs in this process configures its log. Later tests have that of the tests."""
+    if structlog.get_config()["logger_factory"] is not _LOG["logger_factory"]:
+        structlog.configure(**_LOG)
+        logging.captureWarnings(False)
+        root = logging.getLogger()
+        root.handlers[:] = [one for one in root.handlers if type(one).__name__ != "Forward"]
+        for one in gc.get_objects():
+            if type(one) is BoundLoggerLazyProxy:
+                vars(one).pop("bind", None)  # it keeps the configuration of its first line
 
 
 def _drop_requests(_logger: Any, _method: str, event: MutableMapping[str, Any]) -> MutableMapping[str, Any]:
