@@ -25,7 +25,7 @@ KEY_BYTES = 32
 KEPT_S = 60.0
 """A key that an operator deleted is valid on a node for so long at most."""
 UNKNOWN_S = 1.0
-"""Links with unknown keys make a node look for new ones once in this time."""
+"""Links with unknown keys make a node look for new ones once in this time. They wait for it."""
 
 
 class Link(NamedTuple):
@@ -75,16 +75,23 @@ class LinkKeys:
         return next(iter((await self._read(connections)).values()))
 
     async def _of(self, connections: Connections, id: int) -> LinkKey | None:
-        async with self._turn:  # a link that waited finds what was read meanwhile
-            age_s = trio.current_time() - self._read_at
-            if age_s > (KEPT_S if id in self._keys else UNKNOWN_S):
-                await self._read(connections)
+        """The key with this id, which another node may just have made: None only by a read since now."""
+        asked_at = trio.current_time()
+        if not self._knows(id):
+            async with self._turn:
+                if self._read_at <= asked_at and not self._knows(id):
+                    await trio.sleep_until(self._read_at + UNKNOWN_S)
+                    await self._read(connections)
         return self._keys.get(id)
 
+    def _knows(self, id: int) -> bool:
+        return id in self._keys and trio.current_time() - self._read_at <= KEPT_S
+
     async def _read(self, connections: Connections) -> dict[int, LinkKey]:
+        asked_at = trio.current_time()
         async with connections() as connection:
             found = await link_keys.valid(connection, LINK_KEY_S, self._valid_s)
-        self._keys, self._read_at = {key.id: key for key in found}, trio.current_time()
+        self._keys, self._read_at = {key.id: key for key in found}, asked_at
         return self._keys
 
 
