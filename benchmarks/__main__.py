@@ -33,7 +33,7 @@ LARGE = (
         "operations",
         "batches",
     ),
-    *("decisions", "overload", "row_security", "console", "growth", "retention", "tracing", "metrics"),
+    *("lone", "decisions", "overload", "row_security", "console", "growth", "retention", "tracing", "metrics"),
 )
 """A minute or more each, on up to a million rows: only by name."""
 NAMES = USUAL + LARGE

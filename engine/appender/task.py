@@ -32,6 +32,7 @@ from vivero.storage.log import command_log
 from vivero.storage.log.command_log import Appended, AppendedSegment, AppenderSession
 from vivero.storage.postgres.driver import CONNECT_TIMEOUT_S, Connection
 from vivero.storage.postgres.errors import DataPoison, Outage, Retry, StorageError, reason
+from vivero.storage.postgres.ticks import tick_in
 
 SKIPPED = 1_000_000
 """The positions that are skipped after a crash of PostgreSQL (`skip_lost_positions`)."""
@@ -395,7 +396,7 @@ class Appender:
                     self._cursors[partition] = await command_log.cursor_before(
                         connection, partition, self._last[partition], self._settings.backlog
                     )
-        self._poll_at = trio.current_time() + self._settings.poll_s
+        self._poll_at = tick_in(self._settings.poll_s)
 
     def _note_last(self, partition: int, position: int) -> None:
         known = self._last.get(partition)

@@ -37,6 +37,7 @@ from vivero.storage.log import command_log as command_log
 from vivero.storage.log.command_log import Appended
 from vivero.storage.postgres.driver import Connection
 from vivero.storage.postgres.errors import StorageError, describe
+from vivero.storage.postgres.ticks import tick_in
 from vivero.storage.retention import archives, history
 from vivero.storage.retention.archives import ArchiveProblem, BeforeDeletion
 from vivero.storage.work import batch_operations
@@ -150,7 +151,7 @@ class BatchOperations:
         if seconds is not None:
             await beat.sleep(seconds)
             return
-        await self._wake.idle(beat, trio.current_time() + self.settings.check_s)
+        await self._wake.idle(beat, tick_in(self.settings.check_s))
 
     async def run_once(self, connection: Connection, beat: Beat) -> float | None:
         """Work on some batches. Returns the seconds until the next turn; None: until a notification."""

@@ -13,6 +13,7 @@ from vivero.engine.supervision.beat import Beat
 from vivero.engine.supervision.wake_up import WakeUp
 from vivero.storage.log.attempts import Suspicion
 from vivero.storage.log.command_log import AppendedSegment
+from vivero.storage.postgres.ticks import tick_in
 
 EXPECT_S = 0.005
 """How long a quantum of deferred work waits for commands that are being appended, so that they need not wait for it."""
@@ -108,6 +109,6 @@ class PartitionDuty:
 
     async def wait(self, beat: Beat, seconds: float) -> None:
         """Wait until somebody calls `wake` or `take`, or until it is time to poll."""
-        woken = await self._wake_up.idle(beat, trio.current_time() + seconds)
+        woken = await self._wake_up.idle(beat, tick_in(seconds))
         self.must_read_log |= not woken
         beat.beat()

@@ -28,6 +28,7 @@ from vivero.storage.cluster import nodes
 from vivero.storage.cluster.nodes import ENGINE, ClusterView, Node, Partition, Registration
 from vivero.storage.postgres.driver import CALL_TIMEOUT_S, Connection
 from vivero.storage.postgres.given_time import patient
+from vivero.storage.postgres.ticks import tick_in
 
 log = structlog.get_logger(__name__)
 
@@ -96,7 +97,7 @@ class Cluster:
             while not self._leaving:
                 beat.beat()
                 pause_s = await self.run_once(connection, beat)
-                await self._wake.idle(beat, trio.current_time() + pause_s)
+                await self._wake.idle(beat, tick_in(pause_s))
             await self._leave(connection, beat)
 
     async def run_once(self, connection: Connection, beat: Beat) -> float:

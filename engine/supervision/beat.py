@@ -76,11 +76,16 @@ class Beat:
         """The supervisor had a turn. Every child that was ready to run had one, too."""
         self.overtaken = 0 if self.excused else self.overtaken + 1
 
+    @property
+    def next_at(self) -> float:
+        """The time of the next beat of an idle child, on Trio's clock."""
+        return next_tick(self._settings.idle_beat_s)
+
     async def idle(self, wait: Callable[[], Awaitable[T]]) -> T:
         """The result of `wait()`, which is cancelled and called again after each beat. It must lose nothing by that."""
         while True:
             self.beat()
-            with trio.move_on_at(next_tick(self._settings.idle_beat_s)):
+            with trio.move_on_at(self.next_at):
                 return await wait()
 
     async def during(self, call: Callable[[], Awaitable[T]]) -> T:

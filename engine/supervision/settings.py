@@ -29,8 +29,8 @@ class SupervisionSettings:
     """A child that waits for PostgreSQL this long makes health 503."""
     stuck_after_s: float = 5.0
     """The program ends if a cancelled child has not ended after this time."""
-    check_every_s: float = 0.1
-    """Interval in which beats are checked."""
+    check_every_s: float = 0.125
+    """Interval in which beats are checked. In a part of `supervision.idle_beat_s`, idle tasks share these turns."""
     max_deaths: int = 10
     """More deaths of processes than this within `supervision.deaths_window_s` end the program with exit code 70."""
     deaths_window_s: float = 60.0

@@ -34,12 +34,14 @@ class WakeUp:
 
         An earlier call of `set` costs no turn of the loop.
         """
-        if self._event.is_set():
-            await trio.lowlevel.checkpoint_if_cancelled()
+        await trio.lowlevel.checkpoint_if_cancelled()
+        beat.beat()
+        while not self._event.is_set():
+            with trio.move_on_at(min(until, beat.next_at)):
+                await self._event.wait()
+            if trio.current_time() >= until:
+                break
             beat.beat()
-        else:
-            with trio.move_on_at(until):
-                await beat.idle(self._event.wait)
         woken = self._event.is_set()
         self.clear()
         return woken

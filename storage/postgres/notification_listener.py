@@ -20,6 +20,7 @@ from vivero.storage.postgres.errors import ConnectionLost, DataPoison, describe
 from vivero.storage.postgres.given_time import given_time
 from vivero.storage.postgres.reconnect import Backoff, Beats, keep_connected
 from vivero.storage.postgres.sql_files import statement
+from vivero.storage.postgres.ticks import next_tick, tick_in
 
 log = structlog.get_logger(__name__)
 
@@ -36,7 +37,7 @@ class NotificationListenerSettings:
 
     ping_every_s: float = 0.5
     echo_within_s: float = 2.0
-    turn_s: float = 0.2
+    turn_s: float = 0.25
     """The longest wait of a turn, which begins with a beat."""
     alone_after_s: float = 3.0
     """After this long without another's ping the listener is alone. A node that cannot ping for this long polls."""
@@ -118,7 +119,7 @@ class NotificationListener:
         beats.beat()
         if trio.current_time() >= session.next_ping_at:
             await self._ping(session, beats)
-        wait_s = min(self._settings.turn_s, session.next_ping_at - trio.current_time())
+        wait_s = min(next_tick(self._settings.turn_s), session.next_ping_at) - trio.current_time()
         for notification in await session.connection.notifications(max(wait_s, 0)):
             if notification.channel == PING_CHANNEL:
                 self._heard_ping(session, notification.payload)
@@ -139,7 +140,7 @@ class NotificationListener:
 
     async def _ping(self, session: ListenSession, beats: Beats) -> None:
         now = trio.current_time()
-        session.next_ping_at = now + self._settings.ping_every_s
+        session.next_ping_at = tick_in(self._settings.ping_every_s)
         session.unanswered_since = session.unanswered_since or given_time()
         deadline = now + self._settings.echo_within_s
         try:

@@ -19,6 +19,7 @@ from vivero.engine.supervision.beat import Beat
 from vivero.engine.supervision.dedicated_connection import DedicatedConnection
 from vivero.storage.postgres.driver import CALL_TIMEOUT_S, Connection
 from vivero.storage.postgres.errors import ConnectionLost, Outage, StorageError, reason
+from vivero.storage.postgres.ticks import tick_in
 from vivero.storage.reads import figures
 from vivero.storage.reads.figures import Rows
 
@@ -76,7 +77,7 @@ class DatabaseFigures:
             async with self._connection.opened(beat) as connection:
                 while self.leads():
                     await self.run_once(connection, beat)
-                    await beat.sleep(TURN_S)
+                    await beat.sleep(tick_in(TURN_S) - trio.current_time())
 
     async def run_once(self, connection: Connection, beat: Beat) -> None:
         """Read the groups that are due."""

@@ -9,7 +9,7 @@ from trio.testing import wait_all_tasks_blocked
 from vivero.engine.supervision.beat import Beat
 from vivero.engine.supervision.settings import SupervisionSettings
 from vivero.engine.supervision.wake_up import WakeUp
-from vivero.storage.postgres.ticks import next_tick
+from vivero.storage.postgres.ticks import TICK_S, next_tick, tick_in
 
 SETTINGS = SupervisionSettings(idle_beat_s=1.0)
 
@@ -157,6 +157,28 @@ async def test_the_next_tick_is_later_and_at_most_one_interval_away(autojump_clo
     for every in (0.1, 0.25, 0.2, 1.0):
         tick = next_tick(every)
         assert trio.current_time() < tick <= trio.current_time() + every * 1.0001
+
+
+@pytest.mark.parametrize("now", [0.0, 0.1, 0.13, 0.7, 1e6 + 0.1, 3.0000000000000004])
+@pytest.mark.parametrize("seconds", [0.5, 1.0, 60.0])
+async def test_looks_of_idle_tasks_fall_on_shared_moments(autojump_clock, now, seconds):
+    """Near the time that was asked for, also of a task that wakes a little after such a moment."""
+    autojump_clock.jump(now)
+    at = tick_in(seconds)
+    assert at % TICK_S == 0
+    assert abs(at - trio.current_time() - seconds) <= TICK_S / 2
+
+
+@pytest.mark.parametrize("seconds", [0.0, 0.01, 0.3, float("inf")])
+async def test_short_and_endless_waits_stay_exact(autojump_clock, seconds):
+    autojump_clock.jump(0.1)
+    assert tick_in(seconds) == trio.current_time() + seconds
+
+
+def test_the_checks_of_beats_share_the_turns_of_the_beats():
+    settings = SupervisionSettings()
+    assert settings.idle_beat_s == TICK_S
+    assert settings.idle_beat_s % settings.check_every_s == 0
 
 
 @pytest.mark.parametrize("every", ["idle_beat_s", "check_every_s"])
