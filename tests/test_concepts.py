@@ -70,11 +70,11 @@ def test_each_concept_leads_somewhere():
     assert [concept for concept, place in ITEMS if "`" not in place and "](" not in place] == []
 
 
-def test_each_question_has_two_places():
-    items = re.findall(r"^- (.+\?) (`[^`]+`)\. (.+)$", WHERE_IS, re.MULTILINE)
+def test_each_subject_has_two_places():
+    items = re.findall(r"^- (.+): (`[^`]+`)\. (.+)$", WHERE_IS, re.MULTILINE)
     assert len(items) > 20
     assert len(items) == len(re.findall("^- ", WHERE_IS, re.MULTILINE))
-    assert [question for question, _, then in items if "`" not in then and "](" not in then and " " not in then] == []
+    assert [subject for subject, _, then in items if "`" not in then and "](" not in then and " " not in then] == []
 
 
 def test_the_settings_exist():

@@ -234,6 +234,7 @@ FEW_LINES = 15
 MAY_BE_SHORT = {
     "vivero/embedded/errors.py": "what callers catch, beside a package that imports nothing else of ours",
     "core/bpmn/elements/retention_limits.py": "settings read it, and must not import the reader of files",
+    "vivero/program/ends.py": "each command of the command line imports it, and must not import the program",
 }
 """Beside the files of elements, events and routes, and what Python wants in a file of its own."""
 

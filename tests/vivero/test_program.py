@@ -10,9 +10,9 @@ import pytest
 
 from tests.eventually import eventually_sync
 from vivero.api.http1.listeners import ListenError
-from vivero.cli.shared.failures import alone
 from vivero.config.sections import Config, load
 from vivero.program import database, program
+from vivero.program.ends import alone
 from vivero.storage.schema.migration_files import read_migrations
 
 GREET = Path(__file__).parents[2] / "examples" / "first" / "greet.bpmn"

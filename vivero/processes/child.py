@@ -19,7 +19,6 @@ from vivero import logs
 from vivero.api.http1.figures import HttpFigures
 from vivero.api.serving.certificate import Certificate, certificate_of
 from vivero.api.serving.server import Endpoint
-from vivero.cli.shared.failures import GaveUp, alone
 from vivero.engine.supervision.failures import Escalated
 from vivero.engine.supervision.supervisor import Supervisor
 from vivero.node import tree
@@ -42,6 +41,7 @@ from vivero.processes.channel import (
 )
 from vivero.processes.connection_counts import ConnectionCounts
 from vivero.program import program
+from vivero.program.ends import GAVE_UP, alone
 from vivero.storage.postgres.errors import describe
 
 log = structlog.get_logger(__name__)
@@ -61,7 +61,7 @@ def main() -> None:
         cause = alone(error)
         if isinstance(cause, Escalated):
             log.error("the process gives up", error=describe(cause))
-            sys.exit(GaveUp.exit_code)
+            sys.exit(GAVE_UP)
         raise
 
 

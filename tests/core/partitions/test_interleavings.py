@@ -187,7 +187,7 @@ def check_starts(cluster):
     assert not pinned or {root >> 51 for root in started} <= set(cluster.routes.of_tenant("<default>"))
 
 
-@few_and_many(25, 600)
+@few_and_many(12, 600)
 @pytest.mark.parametrize("at_once", [1, HELD_AT_ONCE])
 def test_slots_move_meanwhile(seed, count, at_once, monkeypatch):
     """Held commands are released at once, or one by one."""
@@ -213,7 +213,7 @@ def test_slots_move_meanwhile(seed, count, at_once, monkeypatch):
     assert bool(seen["portions"]) == (at_once == 1)
 
 
-@few_and_many(25, 600)
+@few_and_many(12, 600)
 def test_each_message_has_one_receiver_and_nothing_stays_open(seed, count):
     found = Counter()
 

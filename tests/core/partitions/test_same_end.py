@@ -22,7 +22,7 @@ def _throws_at_once(block):
     return any(not waits(way) and any(isinstance(one, Final) for one in inside(way)) for way in ways)
 
 
-@few_and_many(40, 1_000)
+@few_and_many(20, 1_000)
 def test_random_models_come_to_the_same_end(seed, count):
     seen = Counter()
     for one in drawn(seed, count, lambda: seen["sent"] > 0):

@@ -17,7 +17,7 @@ from vivero.core.expressions.evaluation import Expressions
 from vivero.core.records.effects import Fail
 from vivero.core.records.instances import ResolveIncident
 
-COUNT = 40
+COUNT = 20
 
 
 @pytest.fixture

@@ -23,7 +23,7 @@ from vivero.core.execution.step import DEFAULT_LIMITS, StepLimits
 from vivero.core.replay import replay
 from vivero.core.state.state import State
 
-MODELS = 40
+MODELS = 20
 
 
 def check(seed, alone=False):

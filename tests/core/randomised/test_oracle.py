@@ -22,13 +22,13 @@ from vivero.core.records.instances import ElementCompleting
 PAIRS = 10_000
 
 
-@few_and_many(80, 800)
+@few_and_many(40, 800)
 def test_the_engine_does_what_the_oracle_says(seed, count):
     points = check_many(check_model, seed, count, least=5 * count * PATHS)
     print(f"{points} quiet points in {count * PATHS} pairs")
 
 
-@few_and_many(40, 1_000)
+@few_and_many(20, 1_000)
 def test_what_is_thrown_at_once_does_what_the_oracle_says(seed, count):
     """Nobody sees, of events behind a task, whether what they end had begun, or whether a wait was open already."""
     check_many(check_alone, seed, count, least=3 * count * PATHS)

@@ -18,7 +18,7 @@ from tests.core.models import par, start, task
 from vivero.core.execution.step import StepLimits
 from vivero.core.records.timers import FireTimer
 
-COUNT = 40
+COUNT = 20
 MANY = int(os.environ.get("VIVERO_PARALLEL_EVENTS") or 500)
 TIMER = "<timerEventDefinition><timeDuration>PT1H</timeDuration></timerEventDefinition>"
 KINDS = ("boundary", "bell", "handler", "alarm", "catch")

@@ -21,7 +21,7 @@ from tests.rounds import few_and_many
 PAIRS = 10_000
 
 
-@few_and_many(50, 400)
+@few_and_many(25, 400)
 def test_the_engine_plays_the_token_game(seed, count):
     points = check_many(check_graph, seed, count, least=5 * count * PATHS)
     print(f"{points} quiet points in {count * PATHS} pairs")

@@ -19,7 +19,7 @@ from vivero.core.state.state import State
 ROOT = Path(__file__).parents[3]
 
 
-@pytest.fixture(params=[pytest.param(20, id="few"), pytest.param(200, id="many", marks=pytest.mark.long)])
+@pytest.fixture(params=[pytest.param(10, id="few"), pytest.param(200, id="many", marks=pytest.mark.long)])
 def seeds(seed, request):
     return range(seed, seed + request.param)
 

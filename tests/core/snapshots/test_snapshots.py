@@ -20,7 +20,7 @@ from vivero.core.snapshots.reader import add_tree
 from vivero.core.snapshots.writer import snapshot_of
 from vivero.core.state.eviction import evict_trees
 
-COUNT = 25
+COUNT = 12
 GOLDEN = [
     (f"{prefix}_{name}", content)
     for prefix, module in (

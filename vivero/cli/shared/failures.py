@@ -14,6 +14,7 @@ import click
 import trio
 
 from vivero.cli.shared.streams import OutputFailed
+from vivero.program.ends import GAVE_UP, alone
 
 T = TypeVar("T")
 
@@ -23,9 +24,9 @@ class Failure(click.ClickException):
 
 
 class GaveUp(Failure):
-    """The program gave up after too many failures (EX_SOFTWARE of sysexits.h)."""
+    """The program gave up after too many failures."""
 
-    exit_code = 70
+    exit_code = GAVE_UP
 
 
 class Interrupted(Failure):
@@ -62,10 +63,3 @@ def run(
             if isinstance(cause, kind):
                 raise failure(str(cause)) from error
         raise
-
-
-def alone(error: BaseException) -> BaseException:
-    """The exception without the groups that nurseries add. A group of several exceptions stays a group."""
-    while isinstance(error, BaseExceptionGroup) and len(error.exceptions) == 1:
-        error = error.exceptions[0]
-    return error
