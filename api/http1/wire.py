@@ -158,33 +158,38 @@ class Wire:
 
         A client that closes its sending side only has not left: it waits for its answer (RFC 9112, section 9.6).
         """
-        await self._wait_eof()
+        await self._wait_end()
         while not await self.has_left(may_probe):
             for _ in range(CHECKS):
                 if self._is_broken():
+                    self.eof = True
                     return
                 await trio.sleep(HUNG_UP_S)
 
-    async def _wait_eof(self) -> None:
-        while not self.eof:
+    async def _wait_end(self) -> None:
+        """Wait until the client has closed one side. Bytes before the end may be unread."""
+        while not self._has_ended():
             if len(self.pending) < RECEIVE_BYTES:
                 await self.receive_some()
-            elif isinstance(self.stream, SocketStream) and self.stream.has_hung_up():
-                self.eof = True
             else:
                 await trio.sleep(HUNG_UP_S)
+
+    def _has_ended(self) -> bool:
+        return self.eof or (isinstance(self.stream, SocketStream) and self.stream.has_hung_up())
 
     async def has_left(self, may_probe: Callable[[], bool]) -> bool:
         """True if the client has closed its socket, as far as the system can tell now.
 
         The end of what it sends looks alike whether it has closed its socket or its sending side only. Therefore the
-        server sends an interim response, if it may: a closed socket answers with a reset.
+        server sends an interim response, if it may: a closed socket answers with a reset. What a client that is still
+        there has sent before its end stays to be read.
         """
-        if not self.eof and isinstance(self.stream, SocketStream):
-            self.eof = self.stream.has_hung_up()
-        if not self.eof:
+        if not self._has_ended():
             return False
-        return not may_probe() or not self._probe() or await self._is_broken_soon()
+        if may_probe() and self._probe() and not await self._is_broken_soon():
+            return False
+        self.eof = True
+        return True
 
     def _probe(self) -> bool:
         """Send an interim response, which says nothing. False if it cannot be sent as a whole."""

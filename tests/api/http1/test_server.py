@@ -147,51 +147,6 @@ class TestService:
             await eventually(lambda: answers, accept=lambda found: len(found) == 2)
         assert sorted(answers) == [False, True]
 
-    @pytest.mark.parametrize("version", ["1.1", "1.0"])
-    async def test_a_client_that_closes_its_sending_side_gets_its_answer(self, running, apps, version, monkeypatch):
-        """HTTP/1.0 has no interim response with which the server could ask."""
-        monkeypatch.setattr("vivero.api.http1.wire.PROBED_S", (0.001,))
-        left = []
-
-        async def app(scope, receive, send):
-            await receive()
-            asked = await scope["extensions"]["vivero.has_left"]()
-            with trio.move_on_after(0.1):
-                await receive()
-                asked = True
-            left.append(asked)
-            await apps.respond(send, b"late")
-
-        async with running(app) as server:
-            client = await server.connect()
-            await client.send(f"GET / HTTP/{version}\r\nHost: a\r\n\r\n".encode())
-            await client.stream.send_eof()
-            answer = await client.answer()
-            assert (answer.status, answer.body, left) == (200, b"late", [version == "1.0"])
-            assert set(answer.informational) == ({100} if version == "1.1" else set())
-            assert await client.closed()
-
-    @pytest.mark.parametrize("way", ["end", "reset"])
-    async def test_a_client_that_closes_the_other_side_later_is_noticed(self, running, way, monkeypatch):
-        monkeypatch.setattr("vivero.api.http1.wire.HUNG_UP_S", 0.01)
-        told, heard = trio.open_memory_channel(1)
-
-        async def app(scope, receive, send):
-            await receive()
-            assert not await scope["extensions"]["vivero.has_left"]()
-            told.send_nowait("waits")
-            told.send_nowait(await receive())
-
-        async with running(app) as server:
-            client = await server.connect()
-            await client.send(GET)
-            await client.stream.send_eof()
-            assert await heard.receive() == "waits"
-            if way == "reset":
-                client.stream.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, b"\1\0\0\0\0\0\0\0")
-            client.stream.socket.close()
-            assert await heard.receive() == {"type": "http.disconnect"}
-
     async def test_beats_while_idle_and_while_draining(self, running, apps):
         async with running(apps.echo) as server:
             await server.beaten(3)
