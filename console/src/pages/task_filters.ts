@@ -44,7 +44,11 @@ const DAY_MS = 86_400_000;
 /** The condition on a date: `past` or `week` from now on, or before the end of the local day. */
 function dated(choice: string, now: number): Record<string, unknown> | undefined {
   const endOfDay = new Date(now).setHours(24, 0, 0, 0);
-  const before = { past: now, today: endOfDay, week: endOfDay + 6 * DAY_MS }[choice];
+  const before = new Map([
+    ['past', now],
+    ['today', endOfDay],
+    ['week', endOfDay + 6 * DAY_MS],
+  ]).get(choice); // an object would have `constructor`, too
   if (before !== undefined) return { $lt: new Date(before).toISOString() };
   return choice === 'none' ? { $exists: false } : undefined;
 }
