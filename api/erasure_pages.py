@@ -26,10 +26,17 @@ from vivero.storage.access import audit_log
 from vivero.storage.postgres.driver import Connection
 from vivero.storage.retention import erasure_by_value as by_value
 from vivero.storage.retention import history
-from vivero.storage.retention.erasure_by_value import Buffered, Counts, EventLogPlace, PendingPlace, Search
+from vivero.storage.retention.erasure_by_value import (
+    Buffered,
+    CommentPlace,
+    Counts,
+    EventLogPlace,
+    PendingPlace,
+    Search,
+)
 
-MESSAGES, PENDING_STARTS, LOGS, KEYS, BATCHES = "messages:", "starts:", "log:", "keys:", "batches:"
-EXECUTIONS, WORKERS = "executions:", "workers:"
+MESSAGES, PENDING_STARTS, LOGS, COMMENTS, KEYS = "messages:", "starts:", "log:", "comments:", "keys:"
+BATCHES, EXECUTIONS, WORKERS = "batches:", "executions:", "workers:"
 """How places begin, in the order of the search."""
 T = TypeVar("T")
 _key_decoder = msgspec.json.Decoder(tuple[str, str])
@@ -72,6 +79,7 @@ class Answer:
                 "events": counts["events"],
                 "messages": counts["messages"],
                 "pendingStarts": counts["pending_starts"],
+                "comments": counts["comments"],
                 "idempotencyKeys": counts["idempotency_keys"],
                 "batchOperations": counts["batch_operations"],
                 "jobExecutions": counts["job_executions"],
@@ -140,7 +148,7 @@ class Pages:
         self.answer.add_trees(found.trees)
         self.answer.counts.add(found.counts)
         if found.next is None:
-            return KEYS
+            return COMMENTS
         if found.next.position:
             self.answer.searched = f"{found.next.position}/{found.of}"
         return LOGS + ".".join(map(str, found.next))
@@ -155,6 +163,11 @@ class Pages:
             self.answer.erased_from_archive += done.roots
             self.answer.missing += done.missing
             self.answer.damaged += done.damaged
+
+    async def comments(self, rest: str) -> str | None:
+        after = _read(rest, lambda: CommentPlace(*map(int, rest.split("."))), CommentPlace())
+        found = await self._table(COMMENTS, partial(by_value.search_comments, after=after))
+        return KEYS if found is None else COMMENTS + ".".join(map(str, found))
 
     async def keys(self, rest: str) -> str | None:
         after = _read(rest, lambda: _key_decoder.decode(base64.urlsafe_b64decode(rest)), ("", ""))
@@ -201,6 +214,7 @@ _STEPS: Mapping[str, Callable[[Pages, str], Awaitable[str | None]]] = {
     MESSAGES: Pages.messages,
     PENDING_STARTS: Pages.pending_starts,
     LOGS: Pages.logs,
+    COMMENTS: Pages.comments,
     KEYS: Pages.keys,
     BATCHES: Pages.batches,
     EXECUTIONS: Pages.executions,

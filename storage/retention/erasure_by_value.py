@@ -48,6 +48,8 @@ class Counts:
     """Buffered messages."""
     pending_starts: int = 0
     """Messages of a key that wait for others to start an instance together."""
+    comments: int = 0
+    """Comments on user tasks."""
     idempotency_keys: int = 0
     batch_operations: int = 0
     job_executions: int = 0
@@ -285,6 +287,26 @@ def _variables(text: str) -> Any:
 async def delete_expired(connection: Connection, keys: Sequence[int]) -> None:
     """Delete messages that were told to expire."""
     await connection.execute(_sql["delete_expired"], (list(keys),))
+
+
+class CommentPlace(NamedTuple):
+    """A comment in the order of their primary key."""
+
+    task: int = 0
+    comment: int = 0
+
+
+async def search_comments(
+    connection: Connection, search: Search, after: CommentPlace, counts: Counts
+) -> CommentPlace | None:
+    """Search the next comments on user tasks, and empty those that have the value; where the next page begins."""
+    rows = (await _of_tenants.execute(connection, "comments", search.tenants, *after, ROWS, BYTES)).rows
+    found = [(task, comment) for task, comment, *texts in rows if _has(search.sought, *texts)]
+    counts.comments += len(found)
+    if found and not search.dry:
+        tasks, comments = zip(*found, strict=True)
+        await connection.execute(_sql["empty_comments"], (list(tasks), list(comments)))
+    return CommentPlace(*rows[-1][:2]) if rows else None
 
 
 async def search_keys(

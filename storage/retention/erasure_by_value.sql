@@ -102,6 +102,25 @@ ORDER BY tenant, key LIMIT $3;
 -- A client that repeats the request with the key repeats the command.
 DELETE FROM idempotency_keys k USING unnest($1::text[], $2::text[]) AS x(tenant, key) WHERE k.tenant = x.tenant AND k.key = x.key;
 
+-- name: comments
+-- The next comments on user tasks, up to $3 and about $4 bytes.
+SELECT c.user_task_key, c.comment_key, c.author, c.text
+FROM (
+    SELECT t.*, sum(octet_length(t.text)) OVER (ORDER BY t.user_task_key, t.comment_key) - octet_length(t.text) AS before
+    FROM (
+        SELECT * FROM user_task_comments WHERE (user_task_key, comment_key) > ($1::bigint, $2::bigint)
+            -- only tenants: AND tenant_id = ANY ($5::text[])
+        ORDER BY user_task_key, comment_key LIMIT $3
+    ) t
+) c
+WHERE c.before < $4
+ORDER BY c.user_task_key, c.comment_key;
+
+-- name: empty_comments
+-- Of running instances, too: the engine never reads comments.
+UPDATE user_task_comments c SET author = 'erased', text = 'erased'
+FROM unnest($1::bigint[], $2::bigint[]) AS x(task, comment) WHERE c.user_task_key = x.task AND c.comment_key = x.comment;
+
 -- name: batches
 -- The next batch operations that have ended, with all texts that their creators gave.
 SELECT b.batch_operation_key, b.filter::text, b.error, (SELECT string_agg(i.error, chr(10)) FROM batch_operation_items i

@@ -128,6 +128,11 @@ async def send(engine, command, key=None):
     return engine.answers[appended.position]
 
 
+COMMENT = """INSERT INTO user_task_comments (user_task_key, process_instance_key, root_key, tenant_id, author, created_at,
+    text)
+VALUES (7, 7, 7, $1, $2, now(), $3)"""
+
+
 async def write_everywhere(engine):
     for command in (*COMMANDS.values(), CONDITIONAL):
         await engine.run(command)
@@ -146,6 +151,8 @@ async def write_everywhere(engine):
     await engine.run(PublishMessage("one", PERSON, variables=given, business_id=PERSON))
     await engine.run(PublishMessage("one", "somebody", variables=given))
     await engine.run(CreateInstance("p", variables=given))
+    for author, text in ((PERSON, "mine"), ("bob", f"call {PERSON} first")):
+        await engine.rows(COMMENT, TENANT, author, text)
     for (key,) in await engine.rows("SELECT process_instance_key FROM process_instances WHERE ended_at IS NULL"):
         await engine.run(CancelInstance(key))
 
@@ -168,6 +175,7 @@ async def test_nothing_is_left_in_any_column_whatever_way_the_person_came_in(eng
     assert {"command_log_1_0.payload", "event_log_1_0.events", "event_log_1_0.rejection"} <= places_of(migrated)
     _, kept, counts = await erase(client, **subject)
     assert places_of(migrated) == set(), (kept, counts)
+    assert (counts["comments"], await engine.value("SELECT count(*) FROM user_task_comments")) == (2, 2)
     for rows, known in zip(await rows_of_logs(engine), before, strict=True):
         assert rows[: len(known)] == known, "the rows stay"
     assert await engine.value("SELECT count(*) FROM command_log WHERE payload LIKE '%bob@example.org%'::bytea") == 1
