@@ -154,7 +154,7 @@ class ReadServices:
     pages: SharedBudget = field(default_factory=lambda: SharedBudget(ApiSettings().pages_bytes))
     """The memory for large pages of searches."""
     exporting: trio.CapacityLimiter = field(default_factory=lambda: trio.CapacityLimiter(2))
-    """So many pages of lists as CSV are read at a time: other reads have the other connections."""
+    """The pages of lists as CSV that are read at a time: other reads have the other connections."""
 
 
 @dataclass(frozen=True, slots=True)

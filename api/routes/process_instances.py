@@ -362,7 +362,7 @@ async def delete(request: Request, services: Services) -> Response:
 
 
 async def _foresee_deletion(request: Request, services: Services, key: int, root: int) -> Response:
-    """What the deletion would do now (Vivero only). Nothing is archived."""
+    """The effect that the deletion would have now (Vivero only). Nothing is archived."""
     request.audited = None  # it is no attempt to change anything
     await require_by_key(request, services, READ_INSTANCE)
     verdict, instances = history.CALLED, 0

@@ -6,7 +6,7 @@ from typing import Any
 
 from vivero.core.bpmn.reading.text_limits import TEXT_CHARACTERS
 from vivero.core.events.behaviour import InvalidStart, LatestVersion
-from vivero.core.feel import EvaluationError, Expression
+from vivero.core.feel import DEFAULT_LIMITS, EvaluationError, Expression
 from vivero.core.feel.builtins.temporals import NO_CLOCK
 from vivero.core.feel.values import FUNCTION_INVOCATION_FAILURE
 from vivero.core.records.catalogue import StartMetadata
@@ -48,6 +48,8 @@ def _evaluated(expression: Expression, element: str) -> Any:
         first, second = expression.evaluate({}), expression.evaluate({})
     except EvaluationError as error:
         raise InvalidStart(f"element '{element}': the name cannot be evaluated: {error}") from error
+    if len(first.warnings) >= DEFAULT_LIMITS.warnings:  # later ones are dropped, that of a missing clock included
+        raise InvalidStart(f"element '{element}': the name cannot be evaluated: the evaluation has too many warnings")
     for warning in first.warnings:
         fails = warning.type == FUNCTION_INVOCATION_FAILURE
         if fails and (not isinstance(first.value, str) or warning.message.endswith(NO_CLOCK)):

@@ -291,7 +291,7 @@ async def purge_keys(connection: Connection, age_ms: int, limit: int) -> int:
 
 
 async def known_keys(connection: Connection, tenant: str, keys: Sequence[str]) -> int:
-    """How many of these idempotency keys are in use."""
+    """The number of these idempotency keys that are in use."""
     count: int = (await connection.execute(_KNOWN_KEYS, (tenant, list(keys)))).rows[0][0]
     return count
 

@@ -15,6 +15,6 @@ async def compact(connection: Connection, age_ms: int, limit: int) -> int:
 
 
 async def purge(connection: Connection, age_ms: int, limit: int) -> int:
-    """Delete up to `limit` older rows of each kind, the oldest first; the number of the kind with the most."""
+    """Delete up to `limit` older rows of each kind; the number of the kind with the most."""
     count: int = (await connection.execute(_sql["purge"], (age_ms, limit))).rows[0][0]
     return count

@@ -75,7 +75,7 @@ def test_a_page_asks_for_all_its_scripts_at_once(console, keys):
 
 @pytest.mark.parametrize(("locale", "word"), [("es-ES", "Orden"), ("pt-BR", "Ordem"), ("fr-FR", "Order")])
 def test_the_language_of_the_browser(browser, address, api, locale, word):
-    """Of a text that the first page does not have."""
+    """The language of a text that the first page does not have."""
     context = browser.new_context(locale=locale)
     page = context.new_page()
     page.goto(f"{address}/console/tasks")

@@ -452,7 +452,5 @@ def test_problems_of_a_file_are_listed_and_drawn(console):
     expect(console.page.get_by_text("Nothing was deployed. Problems: 1")).to_be_visible()
     console.settle()
     assert console.next_error().startswith("Failed to load resource")
-    assert (
-        console.page.locator(".is-incident, .is-incident-around, [data-element-id=in-stock-yes].is-incident").count()
-        == 1
-    )
+    drawn = ".is-incident, .is-incident-around, [data-element-id=in-stock-yes].is-incident"
+    expect(console.page.locator(drawn)).to_have_count(1)

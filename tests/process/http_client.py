@@ -103,14 +103,30 @@ class Caller:
         first, *lines = bytes(self._buffer[:end]).decode().split("\r\n")
         del self._buffer[: end + 4]
         headers = {name.lower(): value.strip() for name, _, value in (line.partition(":") for line in lines)}
-        length = int(headers.get("content-length", 0))
-        while len(self._buffer) < length:
-            await self._receive()
-        body = bytes(self._buffer[:length])
-        del self._buffer[:length]
+        if headers.get("transfer-encoding") == "chunked":
+            body = await self._chunks()
+        else:
+            body = await self._bytes(int(headers.get("content-length", 0)))
         if headers.get("connection", "").lower() == "close":
             await self.close()
         return Answer(int(first.split()[1]), headers, body)
+
+    async def _chunks(self):
+        body = b""
+        while True:
+            while (end := self._buffer.find(b"\r\n")) < 0:
+                await self._receive()
+            size = int(await self._bytes(end + 2), 16)
+            body += (await self._bytes(size + 2))[:-2]
+            if not size:
+                return body
+
+    async def _bytes(self, size):
+        while len(self._buffer) < size:
+            await self._receive()
+        taken = bytes(self._buffer[:size])
+        del self._buffer[:size]
+        return taken
 
     async def _receive(self):
         data = await self._stream.receive_some(65536)

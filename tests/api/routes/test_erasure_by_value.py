@@ -128,8 +128,8 @@ async def send(engine, command, key=None):
     return engine.answers[appended.position]
 
 
-COMMENT = """INSERT INTO user_task_comments (user_task_key, process_instance_key, root_key, tenant_id, author, created_at,
-    text)
+COMMENT = """INSERT INTO user_task_comments
+    (user_task_key, process_instance_key, root_key, tenant_id, author, created_at, text)
 VALUES (7, 7, 7, $1, $2, now(), $3)"""
 
 

@@ -260,6 +260,13 @@ def test_a_name_may_depend_on_a_function_that_always_fails():
     assert start.name == "unread"
 
 
+@pytest.mark.parametrize("warning", ['number("x")', '1 + "a"'])
+def test_a_clock_is_missed_behind_many_other_warnings(warning):
+    """An evaluation keeps its first warnings."""
+    name = f'=if count(for i in 1..150 return {warning}) = 150 and now() = null then "a" else "b"'
+    assert "too many warnings" in refusal_of(name)
+
+
 def refusal_of(name):
     content = model(starts("start", "m"), end(), "start > end", roots=(message(name.replace('"', "&quot;"), None),))
     with pytest.raises(InvalidStart) as caught:
