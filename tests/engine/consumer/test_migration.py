@@ -190,7 +190,7 @@ async def test_a_migration_goes_on_after_the_program_was_killed_at_each_border(
         lives += 1
         async with a_program(migrated, serial) as observer:
             await eventually(partial(a_border, observer, connection))
-    assert lives > len(moves), "each migration has several pages"
+    assert lives > 2, "there are several pages, of several migrations at once"
     await save_serially(second, serial)
     assert await tables(connection) == await tables(second)
     assert (await connection.execute(NOTHING_BELOW_ZERO)).rows == []
