@@ -142,6 +142,8 @@ class RecordingObserver:
         self.waiting = []
         self.terms = []
         self.inbox_notices = 0
+        self.life = None
+        """A cancel scope that ends with the first commit."""
         self._moved = trio.Event()
 
     def committed(self, partition, watermark, outcomes, ended):
@@ -152,6 +154,8 @@ class RecordingObserver:
         self.outcomes |= {outcome.position: outcome for outcome in outcomes}
         self.ended += ended
         self._wake()
+        if self.life is not None:
+            self.life.cancel()
 
     def available(self, type, tenant, count):
         self.jobs[type] = self.jobs.get(type, 0) + count

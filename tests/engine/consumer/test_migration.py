@@ -188,9 +188,11 @@ async def test_a_migration_goes_on_after_the_program_was_killed_at_each_border(
     lives = 0
     while await left(connection):
         lives += 1
-        async with a_program(migrated, serial) as observer:
-            await eventually(partial(a_border, observer, connection))
-    assert lives > 2, "there are several pages, of several migrations at once"
+        with trio.CancelScope() as life:
+            async with a_program(migrated, serial) as observer:
+                observer.life = life
+                await eventually(partial(a_border, observer, connection))
+    assert lives > len(moves), "each migration has several pages"
     await save_serially(second, serial)
     assert await tables(connection) == await tables(second)
     assert (await connection.execute(NOTHING_BELOW_ZERO)).rows == []
