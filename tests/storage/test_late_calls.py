@@ -116,7 +116,11 @@ BY_VALUE = f"""
     VALUES (1, 'CANCEL_PROCESS_INSTANCE', false, 'incidents', '{{"x":1}}', 'USER', 'u', 'r', '');
     INSERT INTO job_counts VALUES (now(), 't', 'mail', 'COMPLETED', 'w', 1, 3, now());
     INSERT INTO job_executions (id, job_type, state) VALUES ('{FAILED}', 'mail', 'failed');
+    DELETE FROM user_task_comments;
+    INSERT INTO user_task_comments (user_task_key, process_instance_key, root_key, tenant_id, author, created_at, text)
+    VALUES (1, 1, 1, 't', 'a', now(), 'x');
 """
+OF_COMMENT = "SELECT array_agg(comment_key) FROM user_task_comments"
 OLD_LOG = f"""{ENDED}
     DELETE FROM event_log; DELETE FROM command_log; DELETE FROM batches;
     INSERT INTO batches VALUES (1, {1 << 51}, {(1 << 51) + 5}, 1, 1);
@@ -439,6 +443,11 @@ def by_value(statement, *values):
     return lambda c: c.execute(beside(erasure_by_value.__file__)[statement], values)
 
 
+async def empties_comments(c):
+    (keys,) = (await c.execute(OF_COMMENT)).rows[0]
+    return await c.execute(beside(erasure_by_value.__file__)["empty_comments"], ([1], keys))
+
+
 async def nothing(case, connection):
     """A statement within a transaction: others wait for its locks until the session in doubt has ended."""
 
@@ -687,6 +696,7 @@ CASES = [
     Case("erasure_by_value.replace", by_value("replace", 1, LOGGED, 0, "[2]"), again, ERASURE),
     Case("erasure_by_value.record_trees", by_value("record_trees", [LOGGED]), again, BY_VALUE),
     Case("erasure_by_value.delete_expired", by_value("delete_expired", [1, 2]), again, MESSAGES),
+    Case("erasure_by_value.empty_comments", empties_comments, again, BY_VALUE),
     Case("erasure_by_value.delete_keys", by_value("delete_keys", ["t"], ["k"]), again, BY_VALUE),
     Case("erasure_by_value.empty_batches", by_value("empty_batches", [1]), again, BY_VALUE),
     Case("erasure_by_value.delete_executions", by_value("delete_executions", [FAILED]), again, BY_VALUE),

@@ -90,7 +90,8 @@ async def test_each_command_returns_once_although_the_program_is_killed_at_each_
     assert COMMANDS <= rows <= 2 * COMMANDS, "each is held at most once"
     if commits == 1:
         assert rows == 2 * COMMANDS, "through the log"
-    if await column(connection, "SELECT epoch FROM partitions WHERE id = 1") == [EPOCH_OF_ONE_TERM] and most == ALL:
+    one_term = await column(connection, "SELECT epoch FROM partitions WHERE id = 1") == [EPOCH_OF_ONE_TERM]
+    if one_term and most == ALL:
         assert rows == COMMANDS, "no other term: in the batch of the last page"
     requests = [last - COMMANDS - 1 + number for number in range(COMMANDS + 2)]
     audited = (await connection.execute(AUDITED)).rows
@@ -106,7 +107,7 @@ async def test_each_command_returns_once_although_the_program_is_killed_at_each_
     page = await command_log.history(connection, key, 0, 10_000, 1 << 40)
     sets = [item for item in items_of(page.rows) if any(event["type"] == "VariableSet" for event in item["events"])]
     assert [item["intent"] for item in sets[-COMMANDS:]] == [SET] * COMMANDS
-    if rows == COMMANDS:
+    if one_term and rows == COMMANDS:  # the last life of several handles what no life has held
         assert [int(item["requestPosition"]) for item in sets[-COMMANDS:]] == requests[:-1]
 
 
