@@ -25,7 +25,7 @@ TRANSACTIONS = "SELECT xact_commit::bigint FROM pg_stat_database WHERE datname =
 
 
 class Sample(NamedTuple):
-    """What was used up to a moment."""
+    """The use of resources up to a moment."""
 
     at: float
     program_s: float

@@ -117,7 +117,7 @@ WHERE c.before < $4
 ORDER BY c.user_task_key, c.comment_key;
 
 -- name: empty_comments
--- Of running instances, too: the engine never reads comments.
+-- Those of running instances, too: the engine never reads comments.
 UPDATE user_task_comments c SET author = 'erased', text = 'erased'
 FROM unnest($1::bigint[], $2::bigint[]) AS x(task, comment) WHERE c.user_task_key = x.task AND c.comment_key = x.comment;
 

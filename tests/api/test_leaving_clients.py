@@ -96,7 +96,7 @@ REACHED = {
     "Http2Refusals": 1,
     "Hub.streams": 1,
 }
-"""What exists when each client, and one that does not read its download, is at its step."""
+"""The things that exist when each client, and one that does not read its download, is at its step."""
 
 
 class Counts:
