@@ -12,6 +12,7 @@ const hasFiles = (event: DragEvent): boolean => event.dataTransfer?.types.includ
 /** An open dialog keeps what was typed into it: nothing is dropped behind it. */
 const isFree = (): boolean => document.querySelector('dialog[open]') === null;
 
+/** A browser asks by `dragenter` whenever another element gets below the pointer, and by `dragover` else. */
 function over(event: DragEvent): void {
   if (!hasFiles(event)) return;
   event.preventDefault();
@@ -31,6 +32,7 @@ function drop(event: DragEvent): void {
 }
 
 export function startDrop(): void {
+  addEventListener('dragenter', over);
   addEventListener('dragover', over);
   addEventListener('dragleave', (event) => {
     if (event.relatedTarget === null) dragging.value = false;
