@@ -117,7 +117,7 @@ class View:
         self.deferred: tuple[object, frozenset[tuple[int, str]]] = (), frozenset()
         """The deferred work that was looked at last, and its elements and stages (`deferred_work.is_deferred`)."""
         self.resuming = NOTHING_RESUMES
-        self.holds = Holds()
+        self.holds = Holds[Any]()
 
     def enter(self, tenant: str) -> bool:
         """Continue a command by key in the tenant of the row with its key. False: the sender may not use it."""

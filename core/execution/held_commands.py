@@ -8,9 +8,7 @@ batch in which each command comes alone, and those that are too many for memory 
 
 from __future__ import annotations
 
-from collections import deque
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, field
 from itertools import islice
 from typing import NamedTuple
 
@@ -18,9 +16,8 @@ from vivero.core.commands.migration_hold import is_held
 from vivero.core.execution.outcomes import Handled, InboxCommand, Notices
 from vivero.core.needs import Need, NotLoaded
 from vivero.core.records.base import Command
-from vivero.core.records.codec import encode_command
 from vivero.core.records.instances import ContinueWork, EndHold
-from vivero.core.state.holds import RELEASED_AT_ONCE
+from vivero.core.state.holds import RELEASED_AT_ONCE, Holds
 from vivero.core.view import View
 
 NOT_FORWARDED = 0
@@ -35,26 +32,12 @@ class HeldBefore(NamedTuple):
     characters: int
 
 
-class _Kept(NamedTuple):
-    command: InboxCommand
-    characters: int
-
-
-@dataclass(slots=True)
-class _Waiting:
-    """The commands that wait for a tree: first those that only the inbox has, then those in memory."""
-
-    before: int = 0
-    characters_before: int = 0
-    kept: deque[_Kept] = field(default_factory=deque)
-
-
 class HeldCommands:
     """Keeps the held commands of a partition, and lets them return."""
 
     def __init__(self, view: View) -> None:
         self._view = view
-        self._waiting: dict[int, _Waiting] = {}
+        self._holds: Holds[InboxCommand] = view.holds
         self._free: dict[int, list[InboxCommand]] = {}
         """Root of a tree whose commands return in this batch → those that have been handled."""
         self.lacks: list[Need] = []
@@ -65,12 +48,10 @@ class HeldCommands:
 
         An older version may have ended a hold, and releases nothing. An `EndHold` too many does no harm.
         """
-        holds = self._view.holds
         for root, ends in returning.items():
-            holds.note_returning(root, ends)
+            self._holds.note_returning(root, ends)
         for root, (tenant, commands, characters) in waiting.items():
-            self._waiting[root] = _Waiting(commands, characters)
-            holds.note_waiting(root, commands, characters)
+            self._holds.note_before(root, commands, characters)
             if root not in returning:
                 self._send_end(root, tenant, notices)
 
@@ -78,21 +59,19 @@ class HeldCommands:
         """Keep a command until its tree is free."""
         view = self._view
         kept = InboxCommand(command, view.tenant, view.request, NOT_FORWARDED, None, context, again=True, held_by=root)
-        characters = len(encode_command(command))
-        view.holds.note_waiting(root, 1, characters)
-        self._waiting.setdefault(root, _Waiting()).kept.append(_Kept(kept, characters))
+        self._holds.keep(root, kept, len(kept.encode()))
         notices.to_inbox.append(kept)
 
     def note_handled(self, command: Command, notices: Notices, inline: bool) -> None:
         """Let held commands return once a page, or a bug in it, or the return of others has freed their tree."""
         if isinstance(command, EndHold):
-            self._view.holds.note_returned(command.key)
+            self._holds.note_returned(command.key)
         elif not isinstance(command, ContinueWork):
             return
         root = command.key
-        if root not in self._waiting or self._view.holds.is_returning(root) or self._is_held(root):
+        if root not in self._holds.waiting or self._holds.is_returning(root) or self._is_held(root):
             return
-        if inline and not self._waiting[root].before and root not in notices.released:
+        if inline and not self._holds.waiting[root].before and root not in notices.released:
             self._free.setdefault(root, [])
         else:
             self._release(root, notices)
@@ -106,12 +85,12 @@ class HeldCommands:
     @property
     def return_now(self) -> bool:
         """Whether commands wait for nothing but their turn in this batch."""
-        return any(root in self._waiting and not self._is_held(root) for root in self._free)
+        return any(root in self._holds.waiting and not self._is_held(root) for root in self._free)
 
     def next_ones(self) -> Iterator[InboxCommand]:
         """The commands that return next. Their needs must be loaded."""
         for root in self._free:
-            if (waiting := self._waiting.get(root)) is not None:
+            if (waiting := self._holds.waiting.get(root)) is not None:
                 yield from (one.command for one in islice(waiting.kept, RELEASED_AT_ONCE))
 
     def take_back(
@@ -120,48 +99,37 @@ class HeldCommands:
         """Handle commands whose trees are free, in their order, one at a time. A tree has its turn up to a command
         that does not fit now."""
         for root, handled in tuple(self._free.items()):
-            for one in list(islice(self._waiting[root].kept, RELEASED_AT_ONCE)) if root in self._waiting else ():
+            waiting = self._holds.waiting.get(root)
+            for one in [] if waiting is None else list(islice(waiting.kept, RELEASED_AT_ONCE)):
                 if self._is_held(root) or not fits(one.command):
                     break
                 try:
-                    rows = self._take_back(root, one, run)
+                    rows = self._take_back(root, run)
                 except NotLoaded as missing:
                     self.lacks.append(missing.need)
                     break
                 handled.append(one.command)
                 yield one.command, rows
 
-    def _take_back(self, root: int, one: _Kept, run: Callable[[InboxCommand], list[Handled]]) -> list[Handled]:
+    def _take_back(self, root: int, run: Callable[[InboxCommand], list[Handled]]) -> list[Handled]:
         """Handle the first command of a tree. It does not wait behind itself."""
-        waiting, holds = self._waiting[root], self._view.holds
-        waiting.kept.popleft()
-        holds.note_taken(root, 1, one.characters)
+        first = self._holds.take(root)
         try:
-            rows = run(one.command)
+            return run(first.command)
         except BaseException:
-            waiting.kept.appendleft(one)
-            holds.note_waiting(root, 1, one.characters)
+            self._holds.put_back(root, first)
             raise
-        if not waiting.kept:
-            del self._waiting[root]
-        return rows
 
     def end_returns(self, notices: Notices) -> None:
-        """End the returns of a batch: handled commands leave the inbox, and an `EndHold` comes for the rest."""
+        """End the returns of a batch: handled commands leave the inbox, and an `EndHold` comes for the rest.
+
+        Clients are refused when too many wait, but the engine's own commands are not, and they can be large. Those that
+        the batch saves, or an earlier one, then return as those of an earlier term do.
+        """
         if self._free:
             self._end_returns(notices)
-        if self._view.holds.are_too_many():
-            self._leave_to_inbox()
-
-    def _leave_to_inbox(self) -> None:
-        """Forget the commands that the batch saves, or an earlier one: they return as those of an earlier term do.
-
-        Clients are refused when too many wait, but the engine's own commands are not, and they can be large.
-        """
-        for waiting in self._waiting.values():
-            waiting.before += len(waiting.kept)
-            waiting.characters_before += sum(one.characters for one in waiting.kept)
-            waiting.kept.clear()
+        if self._holds.are_too_many():
+            self._holds.leave_to_inbox()
 
     def _end_returns(self, notices: Notices) -> None:
         """A tree of which no command could be handled goes the way through the log, where each command has as many
@@ -175,10 +143,10 @@ class HeldCommands:
         for root, handled in free.items():
             if earlier := sum(id(one) not in of_batch for one in handled):
                 notices.returned[root] = notices.returned.get(root, 0) + earlier
-            if root not in self._waiting or self._is_held(root):
+            if root not in self._holds.waiting or self._is_held(root):
                 continue
             if handled:
-                self._send_end(root, self._waiting[root].kept[0].command.tenant, notices)
+                self._send_end(root, self._holds.waiting[root].kept[0].command.tenant, notices)
             else:
                 self._release(root, notices)
 
@@ -189,28 +157,20 @@ class HeldCommands:
 
         Those of earlier batches are in the inbox. If they are few, those of this batch, which are not, return as well.
         """
-        view, waiting = self._view, self._waiting[root]
+        view, waiting = self._view, self._holds.waiting[root]
         tenant = waiting.kept[0].command.tenant if waiting.kept else view.tenant  # else a page or `EndHold` is handled
         of_batch = {id(one) for one in notices.to_inbox if one.held_by == root}
-        before = min(waiting.before, RELEASED_AT_ONCE)
-        characters = waiting.characters_before * before // max(waiting.before, 1)
-        waiting.before -= before
-        waiting.characters_before -= characters
-        view.holds.note_taken(root, before, characters)
-        in_inbox = before
+        in_inbox = before = self._holds.take_before(root, RELEASED_AT_ONCE)
         for _ in range(min(RELEASED_AT_ONCE - before, len(waiting.kept))):
-            one, characters = waiting.kept.popleft()
-            view.holds.note_taken(root, 1, characters)
+            one = self._holds.take(root).command
             if id(one) in of_batch:
                 one.partition, one.held_by = view.state.partition, None
             else:
                 in_inbox += 1
         if in_inbox:
             notices.released[root] = notices.released.get(root, 0) + in_inbox
-        if not (waiting.before or waiting.kept):
-            del self._waiting[root]
         self._send_end(root, tenant, notices)
 
     def _send_end(self, root: int, tenant: str, notices: Notices) -> None:
-        self._view.holds.note_returning(root)
+        self._holds.note_returning(root)
         notices.to_inbox.append(InboxCommand(EndHold(root), tenant, None, self._view.state.partition))

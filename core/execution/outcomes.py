@@ -9,6 +9,7 @@ from typing import NamedTuple, Protocol
 import msgspec
 
 from vivero.core.records.base import Command, Event
+from vivero.core.records.codec import encode_command
 from vivero.core.records.effects import Rejection
 
 
@@ -57,6 +58,18 @@ class InboxCommand:
     """Whether it is a client's command that has to wait."""
     held_by: int | None = None
     """The root of the tree whose hold keeps it in the inbox; None: it goes to the log."""
+    _payload: bytes | None = field(default=None, init=False, repr=False, compare=False)
+
+    def encode(self) -> bytes:
+        """The command for the inbox. The bytes are kept for the save."""
+        if self._payload is None:
+            self._payload = encode_command(self.command)
+        return self._payload
+
+    def take_payload(self) -> bytes:
+        """The same for the save, after which nobody needs the bytes: a held command may be in memory for long."""
+        payload, self._payload = self.encode(), None
+        return payload
 
 
 class FollowUp(msgspec.Struct, frozen=True, gc=False):

@@ -5,6 +5,12 @@ They wait in the inbox until the tree is free, and so do the commands that come 
 
 from __future__ import annotations
 
+from collections import deque
+from dataclasses import dataclass, field
+from typing import Generic, NamedTuple, TypeVar
+
+C = TypeVar("C")
+
 RELEASED_AT_ONCE = 500
 """Held commands that return before the next `EndHold`."""
 MOST_HELD = 2_000
@@ -17,14 +23,33 @@ MOST_CHARACTERS_HELD_IN_ALL = 32_000_000
 """Characters of the held commands of a partition, which are in memory."""
 
 
-class Holds:
+class Kept(NamedTuple, Generic[C]):
+    """A held command that is in memory, and its characters."""
+
+    command: C
+    characters: int
+
+
+@dataclass(slots=True)
+class Waiting(Generic[C]):
+    """The commands that wait for a tree, at least one: first those that only the inbox has, then those in memory."""
+
+    before: int = 0
+    characters_before: int = 0
+    kept: deque[Kept[C]] = field(default_factory=deque)
+    characters: int = 0
+    """Of all of them."""
+
+    @property
+    def commands(self) -> int:
+        return self.before + len(self.kept)
+
+
+class Holds(Generic[C]):
     """The held commands of a partition by the roots of their trees. This is memory of a term, and no state."""
 
     def __init__(self) -> None:
-        self.waiting: dict[int, int] = {}
-        """Root → the number of commands that wait, at least one."""
-        self._characters: dict[int, int] = {}
-        """Root → their characters."""
+        self.waiting: dict[int, Waiting[C]] = {}
         self._returning: dict[int, int] = {}
         """Root → `EndHold` commands on their way, at least one."""
         self._full: set[int] = set()
@@ -47,24 +72,57 @@ class Holds:
         """Whether the partition has more held commands than may be in memory."""
         return self._in_all >= MOST_HELD_IN_ALL or self._characters_in_all >= MOST_CHARACTERS_HELD_IN_ALL
 
-    def note_waiting(self, root: int, commands: int, characters: int) -> None:
-        """Note that further commands wait."""
-        self.waiting[root] = self.waiting.get(root, 0) + commands
-        self._characters[root] = self._characters.get(root, 0) + characters
+    def note_before(self, root: int, commands: int, characters: int) -> None:
+        """Note that commands of an earlier term wait, which only the inbox has."""
+        waiting = self.waiting.setdefault(root, Waiting())
+        waiting.before += commands
+        waiting.characters_before += characters
+        self._count(root, waiting, commands, characters)
+
+    def keep(self, root: int, command: C, characters: int) -> None:
+        """Keep a further command in memory, behind the others."""
+        waiting = self.waiting.setdefault(root, Waiting())
+        waiting.kept.append(Kept(command, characters))
+        self._count(root, waiting, 1, characters)
+
+    def put_back(self, root: int, kept: Kept[C]) -> None:
+        """Keep a command that was taken, before the others in memory."""
+        waiting = self.waiting.setdefault(root, Waiting())
+        waiting.kept.appendleft(kept)
+        self._count(root, waiting, 1, kept.characters)
+
+    def take_before(self, root: int, most: int) -> int:
+        """Let at most so many of those that only the inbox has wait no more. Returns their number."""
+        waiting = self.waiting[root]
+        taken = min(waiting.before, most)
+        characters = waiting.characters_before * taken // max(waiting.before, 1)
+        waiting.before -= taken
+        waiting.characters_before -= characters
+        self._count(root, waiting, -taken, -characters)
+        return taken
+
+    def take(self, root: int) -> Kept[C]:
+        """Let the first command in memory wait no more."""
+        waiting = self.waiting[root]
+        kept = waiting.kept.popleft()
+        self._count(root, waiting, -1, -kept.characters)
+        return kept
+
+    def leave_to_inbox(self) -> None:
+        """Forget the commands in memory: only the inbox has them from now on."""
+        for waiting in self.waiting.values():
+            waiting.before, waiting.characters_before = waiting.commands, waiting.characters
+            waiting.kept.clear()
+
+    def _count(self, root: int, waiting: Waiting[C], commands: int, characters: int) -> None:
         self._in_all += commands
         self._characters_in_all += characters
-        if self.waiting[root] >= MOST_HELD or self._characters[root] >= MOST_CHARACTERS_HELD:
-            self._full.add(root)
-
-    def note_taken(self, root: int, commands: int, characters: int) -> None:
-        """Note that the first commands do not wait any more."""
-        self._in_all -= commands
-        self._characters_in_all -= characters
-        self._characters[root] -= characters
-        self.waiting[root] -= commands
-        if not self.waiting[root]:
-            del self.waiting[root], self._characters[root]
+        waiting.characters += characters
+        if not waiting.commands:
+            del self.waiting[root]
             self._full.discard(root)
+        elif waiting.commands >= MOST_HELD or waiting.characters >= MOST_CHARACTERS_HELD:
+            self._full.add(root)
 
     def note_returning(self, root: int, ends: int = 1) -> None:
         """Note that released commands are on their way, with so many `EndHold` commands."""

@@ -12,7 +12,7 @@ from typing import NamedTuple
 import msgspec
 
 from vivero.core.execution.outcomes import Handled, InboxCommand
-from vivero.core.records.codec import EVENT_FORMAT, encode_command, encode_events
+from vivero.core.records.codec import EVENT_FORMAT, encode_events
 from vivero.core.state.catalogue import (
     DecisionVersion,
     Definition,
@@ -140,7 +140,7 @@ def _inbox_command(one: InboxCommand) -> Document:
         "tenant": one.tenant,
         "intent": one.command.intent,
         "key": getattr(one.command, "key", None),
-        "payload": encode_command(one.command).decode(),
+        "payload": one.take_payload().decode(),
         "audit": one.audit,
         "held_by": one.held_by,
     } | ({} if one.context is None else {"trace": one.context})

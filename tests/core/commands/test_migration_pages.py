@@ -16,7 +16,7 @@ from tests.core.models import end, start, sub, task
 from vivero.core.commands import migration_hold
 from vivero.core.commands.conditional_change import conditional
 from vivero.core.dry_runs.trial import Trial
-from vivero.core.execution import held_commands, worklist
+from vivero.core.execution import held_commands, outcomes, worklist
 from vivero.core.execution.held_commands import HeldBefore
 from vivero.core.execution.outcomes import CommandRecord
 from vivero.core.execution.step import StepLimits
@@ -160,6 +160,12 @@ def is_on(engine):
     return migration_hold.is_held(tree) or engine.memory.processor.view.holds.is_behind_others(engine.key)
 
 
+def waiting(engine):
+    """The number of held commands of the tree."""
+    found = engine.memory.processor.view.holds.waiting.get(engine.key)
+    return 0 if found is None else found.commands
+
+
 FEW_HELD = 12
 ADMITTED = 20
 """Commands that the log takes before one is handled."""
@@ -186,7 +192,7 @@ def test_a_hold_ends_although_traffic_goes_on_and_each_command_is_done_in_its_or
         if handled <= last_term and not random.randrange(5):
             a_new_term(engine, on_the_way)
         assert handled < ADMITTED * (PAGES + 2 * FEW_HELD + last_term), "it ends"
-        assert engine.memory.processor.view.holds.waiting.get(engine.key, 0) <= FEW_HELD
+        assert waiting(engine) <= FEW_HELD
     drain(engine, on_the_way)
     log = engine.memory.log
     refused = {
@@ -291,6 +297,27 @@ def test_what_the_program_sends_waits_however_many_wait_and_leaves_memory(monkey
 def values_set(engine):
     events = (event for logged in engine.memory.log for one in logged.handled for event in one.events)
     return [event.value for event in events if isinstance(event, VariableSet) and event.name == "k"][1:]
+
+
+def test_a_held_command_is_encoded_once(monkeypatch):
+    """For its size. The save of the inbox takes the bytes, and they are in memory no longer than that."""
+    encoded = []
+
+    def encoding(command):
+        encoded.append(command)
+        return encode_command(command)
+
+    monkeypatch.setattr(outcomes, "encode_command", encoding)
+    engine = everything(IN_PAGES)
+    on_the_way = begun(engine, 1)
+    on_the_way.appendleft((SetVariables(engine.key, raw({"k": 1})), "<default>", None))
+    step(engine, on_the_way)
+    (held,) = engine.memory.held[engine.key]
+    given = held.take_payload()
+    assert encoded == [held.command]
+    assert given == encode_command(held.command)
+    assert held.take_payload() == given
+    assert len(encoded) == 2, "the bytes were given away"
 
 
 def test_commands_that_are_never_held_leave_no_trace():
