@@ -12,6 +12,7 @@ import pytest
 from playwright.sync_api import expect
 
 from tests.console.conftest import ORDER
+from tests.eventually import eventually_sync
 
 pytestmark = pytest.mark.process
 
@@ -116,7 +117,7 @@ def test_the_tests_here_would_see_a_script(console):
     console.page.evaluate(
         "document.querySelector('main').insertAdjacentHTML('beforeend', '<img src=x onerror=alert(1)>')"
     )
-    console.page.wait_for_function("document.querySelector('img[src=x]').complete")
+    eventually_sync(lambda: console.page.evaluate("document.querySelector('img[src=x]').complete"))
     console.page.evaluate("document.head.append(Object.assign(document.createElement('script'), {text: 'alert(2)'}))")
     seen = []
     while len([error for error in seen if "Content Security Policy" in error]) < 2:

@@ -1,5 +1,6 @@
 """Clients that close their sending side: those that wait for an answer get it, and those that have left are noticed."""
 
+import math
 import socket
 
 import pytest
@@ -17,7 +18,7 @@ async def test_a_client_that_closes_its_sending_side_gets_its_answer(running, ap
     async def app(scope, receive, send):
         await receive()
         asked = await scope["extensions"]["vivero.has_left"]()
-        with trio.move_on_after(0.1):
+        with trio.move_on_after(0.1 if version == "1.1" else math.inf):
             await receive()
             asked = True
         left.append(asked)
