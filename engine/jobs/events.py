@@ -80,14 +80,14 @@ class EventReader:
             self.place = await event_consumers.begin(connection, self.run.type, partition, self.latest)
         while True:
             rows = await event_consumers.read(connection, partition, self.place, min(limit, PAGE_ROWS))
+            self.caught_up = not rows
+            if not rows:
+                return []
             new = [event for row in rows for event in self._events(partition, row)]
-            if new:
-                self.place = new[-1].after
+            self.place = rows[-1].after  # also of rows without events, which may fill a page
             found = [event for event in new if not self.types or event.type in self.types]
-            self.caught_up = not new
             if found:
                 self.last = found[-1].after
-            if found or not new:
                 return found
 
     def _events(self, partition: int, row: EventRow) -> Sequence[OutboxEvent]:

@@ -35,6 +35,11 @@ class EventRow(msgspec.Struct, frozen=True, gc=False):
     """The root of the instance tree; None for events of no instance."""
     version: int
 
+    @property
+    def after(self) -> EventPlace:
+        """The place after this row."""
+        return EventPlace(self.position, self.seq + 1, 0)
+
 
 class ConsumerPlace(msgspec.Struct, frozen=True, gc=False):
     """How far a consumer is in a partition; `behind` counts positions of commands."""

@@ -193,10 +193,34 @@ async def test_events_of_other_types_are_passed_over_for_good(log, dispatcher, n
         return [(place.partition, place.behind) for place in await event_consumers.places(connection)]
 
     await until(places, [(1, 0), (2, 0)])
-    found = (
-        await connection.execute("SELECT position & 255, ordinal FROM event_consumers WHERE partition_id = 1")
-    ).rows
-    assert tuple(found[0]) == (2, 1)
+    place = "SELECT position & 255, seq, ordinal FROM event_consumers WHERE partition_id = 1"
+    assert [tuple(row) for row in (await connection.execute(place)).rows] == [(2, 1, 0)]
+
+
+@pytest.mark.parametrize("limit", [1, 3])
+async def test_rows_without_new_events_may_fill_a_page(limit, log, ledger, dispatcher, nursery, beat):
+    """The row that a run begins with may be read already, too: neither is the end of the log."""
+
+    @consumer("mirror")
+    async def mirror(execution):
+        for one in await execution.poll(limit):
+            await write(execution, one)
+
+    await log(1, [], [], [], [1, 2], [], [], [], [3], [4])
+    nursery.start_soon(dispatcher(mirror).run, beat)
+    await until(ledger, [1, 2, 3, 4])
+
+
+async def test_a_row_that_was_read_may_be_as_large_as_a_page(log, ledger, dispatcher, nursery, beat, monkeypatch):
+    @consumer("mirror")
+    async def mirror(execution):
+        for one in await execution.poll():
+            await write(execution, one)
+
+    monkeypatch.setattr(event_consumers, "MAX_PAGE_BYTES", 1)
+    await log(1, [1], [], [2, 3], [4])
+    nursery.start_soon(dispatcher(mirror).run, beat)
+    await until(ledger, [1, 2, 3, 4])
 
 
 async def test_a_consumer_may_begin_with_what_comes(log, ledger, dispatcher, nursery, beat, connection):
