@@ -56,6 +56,11 @@ class AppendPace:
         self.filled = False
         """Whether new commands wait for capacity."""
 
+    @property
+    def unprocessed(self) -> int:
+        """How many commands were appended here lately and are not yet processed."""
+        return self._new + self._work
+
     def capacity(self) -> int:
         """How many new commands may be appended now."""
         return max(0, int(self.window) - self._new)

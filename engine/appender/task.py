@@ -20,6 +20,7 @@ import trio
 
 from vivero.engine.appender.calls import Append, AppendCall, PendingCommand, bisect, pending_command
 from vivero.engine.appender.forwarding import Forwarding, LogProgress
+from vivero.engine.appender.log_lag import LogLag
 from vivero.engine.appender.new_commands import NewCommands, gather
 from vivero.engine.appender.settings import AppenderSettings, AppenderStats
 from vivero.engine.appender.traces import traced_command
@@ -33,10 +34,6 @@ from vivero.storage.log.command_log import Appended, AppendedSegment, AppenderSe
 from vivero.storage.postgres.driver import CONNECT_TIMEOUT_S, Connection
 from vivero.storage.postgres.errors import DataPoison, Outage, Retry, StorageError, reason
 from vivero.storage.postgres.ticks import tick_in
-
-SKIPPED = 1_000_000
-"""The positions that are skipped after a crash of PostgreSQL (`skip_lost_positions`)."""
-
 
 WorkChannel = tuple[trio.MemorySendChannel[PendingCommand], trio.MemoryReceiveChannel[PendingCommand]]
 
@@ -92,8 +89,7 @@ class Appender:
         self._calls: deque[AppendCall] = deque()
         self._filled_inboxes: set[int] = set()
         self._forwarding = Forwarding(settings.forward_count, settings.lag_s)
-        self._last: dict[int, int] = {}
-        self._cursors: dict[int, int] = {}
+        self._log = LogLag(settings)
         self._wake = WakeUp()
         self._draining = False
         self._poll_at = float("-inf")
@@ -219,7 +215,7 @@ class Appender:
 
     def last_position(self, partition: int) -> int:
         """The highest known position of the partition's log; 0 if none is known."""
-        return self._last.get(partition, 0)
+        return self._log.last(partition) or 0
 
     @property
     def busy(self) -> bool:
@@ -249,18 +245,8 @@ class Appender:
 
     def _lags(self, partition: int) -> str | None:
         """The reason why the log takes no new command; None if it takes one."""
-        progress, last = self._progress_of(partition), self._last.get(partition, 0)
-        if progress is None:
-            backlog = last - self._cursors.get(partition, last)
-            return (
-                f"{backlog} commands wait for an engine to process them" if backlog >= self._settings.backlog else None
-            )
-        lag = last - progress.position
-        if lag >= SKIPPED:  # a crash of PostgreSQL skipped positions between them; a backlog is never that long
-            lag -= SKIPPED
-        if lag > max(self._settings.lag_commands, progress.per_second * self._settings.lag_s):
-            return f"the engine is {lag} commands behind"
-        return None
+        pace = self._new_commands(partition).pace
+        return self._log.refusal(partition, self._progress_of(partition), pace.unprocessed)
 
     @property
     def draining(self) -> bool:
@@ -362,8 +348,7 @@ class Appender:
 
         What is known of the log is read again: the database may be a backup, or a standby that lacks the last commits.
         """
-        self._last.clear()
-        self._cursors.clear()
+        self._log.forget()
         self._session = AppenderSession(self._session.appender, self._session.number + 1)
         await command_log.begin(connection, *self._session)
 
@@ -390,17 +375,17 @@ class Appender:
         led_partitions = self._led_partitions()
         self._filled_inboxes.update(led_partitions)
         with beat.waiting(self._settings.call_timeout_s):
-            for partition in {1, *led_partitions, *self._last}:
+            for partition in {1, *led_partitions, *self._log}:
                 self._note_last(partition, await command_log.last_position(connection, partition))
                 if self._progress_of(partition) is None:
-                    self._cursors[partition] = await command_log.cursor_before(
-                        connection, partition, self._last[partition], self._settings.backlog
-                    )
+                    last, limit = self.last_position(partition), self._settings.backlog
+                    cursor = await command_log.cursor_before(connection, partition, last, limit)
+                    self._log.counted(partition, cursor)
         self._poll_at = tick_in(self._settings.poll_s)
 
     def _note_last(self, partition: int, position: int) -> None:
-        known = self._last.get(partition)
-        self._last[partition] = max(position, known or 0)
+        known = self._log.last(partition)
+        self._log.appended(partition, position)
         if known is not None and position > known:
             self._appended(partition, position)
 
@@ -446,9 +431,11 @@ class Appender:
         )
 
     async def _known_position(self, connection: Connection, partition: int) -> int:
-        if partition not in self._last:
-            self._last[partition] = await command_log.last_position(connection, partition)
-        return self._last[partition]
+        known = self._log.last(partition)
+        if known is None:
+            known = await command_log.last_position(connection, partition)
+            self._log.appended(partition, known)
+        return known
 
     def _call_succeeded(self, call: AppendCall, appended: list[Appended], segment: AppendedSegment | None) -> None:
         now = trio.current_time()
@@ -465,7 +452,7 @@ class Appender:
             self._note_appended(call.partition, fresh[-1], segment)
 
     def _note_appended(self, partition: int, position: int, segment: AppendedSegment | None = None) -> None:
-        self._last[partition] = max(position, self._last.get(partition, 0))
+        self._log.appended(partition, position)
         if segment is None or not self._offer_segment(partition, segment):
             self._appended(partition, position)
 

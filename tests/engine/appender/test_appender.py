@@ -298,13 +298,16 @@ async def test_new_is_refused_when_the_engine_is_behind(connect, nursery):
     await appender.append(create(), deadline_s=SECONDS)
 
 
-async def test_positions_that_a_crash_skipped_are_not_a_lag(connect, connection, nursery):
+@pytest.mark.parametrize(("idle", "skipped"), [("0 s", 1_000_000), ("1 day", 5_662_310_400)])
+async def test_positions_that_a_crash_skipped_are_not_a_lag(connect, connection, nursery, idle, skipped):
+    """More are skipped if the last command of the database was long ago."""
     consumed = LogProgress(ZERO, 0.0)
     appender = Appender(connect, AppenderSettings(lag_commands=1), progress_of=lambda partition: consumed)
-    await crash(connection)
+    await crash(connection, idle)
     nursery.start_soon(supervised(appender).run)
     last = await appender.append(create(), deadline_s=SECONDS)
-    assert last.position > ZERO + 1_000_000
+    assert last.position > ZERO + skipped
+    assert appender.admits_new()
     await appender.append(create(), deadline_s=SECONDS)
     with pytest.raises(Overloaded, match="2 commands behind"):
         await appender.append(create(), deadline_s=SECONDS)
@@ -334,9 +337,11 @@ async def test_the_backlog_is_known_after_a_restart_and_read_again(connect, conn
     await until_refused(appender, False)
 
 
-async def crash(connection):
-    """The state after the recovery from a crash of a database that was in use."""
-    await connection.script("TRUNCATE since_recovery, appenders; UPDATE schema_migrations SET applied_at = now()")
+async def crash(connection, idle="0 s"):
+    """The state after the recovery from a crash of a database whose last command was so long ago."""
+    await connection.script(
+        f"TRUNCATE since_recovery, appenders; UPDATE schema_migrations SET applied_at = now() - interval '{idle}'"
+    )
 
 
 async def test_what_waits_is_counted_across_a_jump(connect, connection, nursery):
