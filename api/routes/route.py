@@ -109,8 +109,12 @@ of_tree = partial(of_key, is_conditional=True)
 """A route that changes the instance tree to which the resource in its path belongs."""
 
 
-def exports(path: str, handler: Handler, needs: Need) -> tuple[Route, Route]:
-    """The routes of a list as CSV: one for links, and one for searches that are too long for a link."""
+def exports(path: str, export: Callable[[Need], Handler], needs: Need) -> tuple[Route, Route]:
+    """The routes of a list as CSV: one for links, and one for searches that are too long for a link.
+
+    `export` makes the handler, which asks for the permission again while it reads.
+    """
+    handler = export(needs)
     return (
         Route("GET", path, handler, needs, scope=Scope.RESULTS),
         Route("POST", path, handler, needs, scope=Scope.RESULTS),

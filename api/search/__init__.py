@@ -1,5 +1,5 @@
 """Search requests: from {filter, sort, page} to a query of the storage, and from its page to {items, page}.
 
 Entry: `search_requests.searching`.
-Imports: storage, http.
+Imports: storage, access, http.
 """

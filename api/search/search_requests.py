@@ -10,7 +10,15 @@ import msgspec
 import trio
 
 from vivero.api.http.decoding import Body, Int64, as_int64, decode_optional, decoder
-from vivero.api.http.problems import Problem, bad_request, invalid_argument, not_found, unexpected_value, unparsable
+from vivero.api.http.problems import (
+    LATER,
+    Problem,
+    bad_request,
+    invalid_argument,
+    not_found,
+    unexpected_value,
+    unparsable,
+)
 from vivero.api.http.request import Request
 from vivero.api.http.response import Response, encode, json_response
 from vivero.api.http.shared_budget import Share
@@ -142,21 +150,18 @@ def _allowed(request: Request, resource: Resource) -> Iterator[tuple[str, Any]]:
 async def run(request: Request, services: Services, prepared: SearchStatement) -> Response:
     """The answer to a query. Raises Problem 400 if it is too large, 503 if there is no memory for it in time."""
     with services.reads.pages.share() as share:
-        return json_response(_document(await page_of(request, services, prepared, share)))
+        try:
+            page = await fetch_page(request, services, prepared, share)
+        except BadQuery as error:
+            raise problem_of(error) from error
+        return json_response(_document(page))
 
 
-async def page_of(request: Request, services: Services, prepared: SearchStatement, share: Share) -> Page:
+async def fetch_page(request: Request, services: Services, prepared: SearchStatement, share: Share) -> Page:
     """The page of a query. A large page waits for its share of the budget, without a connection.
 
-    Raises Problem 400 if it is too large, 503 if there is no memory for it in time.
+    Raises ItemsTooLarge, and Problem 503 if there is no memory for it in time.
     """
-    try:
-        return await _page(request, services, prepared, share)
-    except BadQuery as error:
-        raise problem_of(error) from error
-
-
-async def _page(request: Request, services: Services, prepared: SearchStatement, share: Share) -> Page:
     max_bytes, deadline = SMALL_PAGE_BYTES, trio.current_time() + services.settings.response_timeout_s
     while True:
         try:
@@ -166,7 +171,8 @@ async def _page(request: Request, services: Services, prepared: SearchStatement,
         with trio.move_on_at(deadline) as waiting:
             await share.wait(max_bytes)
         if waiting.cancelled_caught:
-            raise Problem(503, "RESOURCE_EXHAUSTED", "Other searches use all of the memory for pages; try again later")
+            detail = "Other searches use all of the memory for pages; try again later"
+            raise Problem(503, "RESOURCE_EXHAUSTED", detail, LATER)
 
 
 def _of(request: Request, read: Resource | SearchStatement) -> Tenants:

@@ -194,6 +194,7 @@ def _statement(wanted: _Wanted, paged: str, total: str, query: SearchQuery, para
         f" LIMIT {parameters.add(query.limit, 'int')} OFFSET {parameters.add(query.offset, 'int')}"
     )
     max_bytes = parameters.add(query.max_bytes, "bigint")
+    total = total if query.counts else "0"
     return (
         f"SELECT counted.total, CASE WHEN found.size <= {max_bytes} OR found.items = 1 THEN found.item END,"
         f" found.cursor, found.size FROM (SELECT {total} AS total) AS counted"

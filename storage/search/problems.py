@@ -27,3 +27,7 @@ class UnexpectedValue(BadQuery):
 
 class Invalid(BadQuery):
     """The search is well-formed but not possible. The message says why."""
+
+
+class ItemsTooLarge(Invalid):
+    """The items of the page have more bytes together than a page may have."""

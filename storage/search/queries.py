@@ -34,6 +34,8 @@ class SearchQuery(msgspec.Struct, frozen=True):
     before: str | None = None
     max_bytes: int = MAX_PAGE_BYTES
     """The limit of all items together. A single item may be larger."""
+    counts: bool = True
+    """Whether the page has the total. Who reads page after page needs none; then it is 0."""
 
 
 class Page(msgspec.Struct, frozen=True):

@@ -22,7 +22,7 @@ from vivero.storage.search.cursors import encode_cursor
 from vivero.storage.search.filters import condition_of_path, join, of_tenants
 from vivero.storage.search.pages import search_of
 from vivero.storage.search.parameters import Parameters
-from vivero.storage.search.problems import Invalid
+from vivero.storage.search.problems import ItemsTooLarge
 from vivero.storage.search.queries import MAX_PAGE_BYTES, MAX_TOTAL, Page, SearchQuery
 from vivero.storage.search.resources import Resource
 
@@ -74,7 +74,7 @@ async def run(connection: Connection, prepared: SearchStatement, most: int | Non
 
     Raises:
         PageTooLarge: the items have more than `most` bytes together.
-        Invalid: the items have more bytes together than any page may have.
+        ItemsTooLarge: the items have more bytes together than any page may have.
     """
     most = prepared.max_bytes if most is None else min(most, prepared.max_bytes)
     rows = [_Row(*row) for row in (await connection.execute(prepared.text, [*prepared.values[:-1], most])).rows]
@@ -83,7 +83,7 @@ async def run(connection: Connection, prepared: SearchStatement, most: int | Non
     if not found and first.size is not None:
         if first.size <= prepared.max_bytes:
             raise PageTooLarge(int(first.size))
-        raise Invalid(
+        raise ItemsTooLarge(
             f"The items of the page have {first.size} bytes but must not have more than {prepared.max_bytes} together:"
             " ask for fewer items at a time (page.limit)"
         )

@@ -4,16 +4,23 @@ import csv
 import io
 import json
 from contextlib import asynccontextmanager
+from dataclasses import replace
 from urllib.parse import quote
 
 import pytest
 import trio
 import trio.testing
 
+from tests.api.changed_services import changed
 from tests.api.conftest import Client
 from vivero.api import app as api_app
+from vivero.api.access.credentials import session_ended
+from vivero.api.callers.caller import Caller
+from vivero.api.callers.permissions import ALL_RIGHTS, NO_RIGHTS, rights
+from vivero.api.http.problems import Problem
 from vivero.api.search import exports, search_requests
 from vivero.api.search.csv_text import cell, line, text_of
+from vivero.storage.access.identities import Grant
 from vivero.storage.postgres.errors import ConnectFailed
 
 KEY = 2251799813685249
@@ -65,14 +72,97 @@ async def test_pages_are_read_one_after_the_other(rows, reader, monkeypatch, pag
     assert [int(row[0]) - KEY for row in found] == [0, 2, 1, 3]
 
 
-async def test_a_file_that_ends_at_its_limit_says_so(rows, reader, monkeypatch):
-    monkeypatch.setattr(exports, "PAGE_ROWS", 2)
+@pytest.mark.parametrize("page", [1, 2, 3])
+async def test_a_file_that_is_cut_at_its_limit_says_so(rows, reader, monkeypatch, page):
+    """A file with exactly as many rows as it may have is whole."""
+    monkeypatch.setattr(exports, "PAGE_ROWS", page)
     monkeypatch.setattr(exports, "MAX_ROWS", 2)
-    for n in range(3):
-        rows.instance(KEY + n)
-    _, *found, last = rows_of(await reader("GET", asked(columns=["processInstanceKey"])))
+    rows.instance(KEY)
+    rows.instance(KEY + 1)
+    path = asked(columns=["processInstanceKey"])
+    _, *found = rows_of(await reader("GET", path))
+    assert [row[0] for row in found] == [str(KEY), str(KEY + 1)]
+    rows.instance(KEY + 2)
+    _, *found, last = rows_of(await reader("GET", path))
     assert [row[0] for row in found] == [str(KEY), str(KEY + 1)]
     assert last == ["The file ends after 2 rows, its limit"]
+
+
+@pytest.fixture
+def limits(monkeypatch):
+    """The limits of the statements of an export, in their order."""
+    found, prepare_query = [], search_requests.prepare_query
+
+    def prepare(request, resource, query):
+        found.append(query.limit)
+        return prepare_query(request, resource, query)
+
+    monkeypatch.setattr(exports, "prepare_query", prepare)
+    return found
+
+
+async def test_large_rows_make_pages_of_fewer_rows(rows, stored, limits):
+    """One row is larger than a page may be. Behind the large ones, pages grow again."""
+    for n in range(20):
+        rows.instance(KEY + n, business_id="b" * ({5: 9_000, 6: 3_000}.get(n, 1)))
+    settings = replace(stored.settings, max_page_bytes=8_000)
+    client = Client(api_app.build(changed(stored, settings=settings)))
+    _, *found = rows_of(await client("GET", asked(columns=["processInstanceKey", "businessId"])))
+    assert [(int(key) - KEY, len(id)) for key, id, _ in found] == [
+        (n, {5: 9_000, 6: 3_000}.get(n, 1)) for n in range(20)
+    ]
+    assert limits[:8] == [500, 250, 125, 62, 31, 15, 7, 3]
+    assert 1 in limits
+    assert limits[-1] > limits[limits.index(1)]
+
+
+async def test_large_variables_make_pages_of_fewer_rows(rows, stored, limits):
+    for n in range(4):
+        rows.instance(KEY + n)
+        rows.variable(KEY + 10 + n, "text", json.dumps("x" * 3_000), scope_key=KEY + n, process_instance_key=KEY + n)
+    settings = replace(stored.settings, max_page_bytes=8_000)
+    client = Client(api_app.build(changed(stored, settings=settings)))
+    _, *found = rows_of(await client("GET", asked(columns=["processInstanceKey", "variable:text"])))
+    assert [(int(key) - KEY, text) for key, text, _ in found] == [(n, "x" * 3_000) for n in range(4)]
+
+
+class Losing:
+    """Authenticates requests: the last of these rights remain. None: the session has ended."""
+
+    def __init__(self, *rights) -> None:
+        self.rights = list(rights)
+
+    async def authenticate(self, headers, address):
+        now = self.rights.pop(0) if len(self.rights) > 1 else self.rights[0]
+        if now is None:
+            raise session_ended()
+        return Caller("USER", "ann", now)
+
+
+def reading(process):
+    return rights((), [Grant("PROCESS_DEFINITION", process, ("READ_PROCESS_INSTANCE",))])
+
+
+@pytest.mark.parametrize(("later", "status"), [(None, 401), (NO_RIGHTS, 403)])
+async def test_a_file_ends_with_the_session_or_the_permission(rows, stored, monkeypatch, later, status):
+    monkeypatch.setattr(exports, "PAGE_ROWS", 1)
+    for n in range(3):
+        rows.instance(KEY + n)
+    access = Losing(ALL_RIGHTS, ALL_RIGHTS, later)
+    with pytest.raises(Problem) as problem:
+        await Client(api_app.build(changed(stored, access=access)))("GET", PATH)
+    assert problem.value.status == status
+    assert access.rights == [later]
+
+
+async def test_a_page_has_what_its_caller_may_see_by_then(rows, stored, monkeypatch):
+    monkeypatch.setattr(exports, "PAGE_ROWS", 1)
+    for n in range(4):
+        rows.instance(KEY + n, process_id="ab"[n % 2])
+    access = Losing(reading("a"), reading("b"))
+    client = Client(api_app.build(changed(stored, access=access)))
+    _, *found = rows_of(await client("GET", asked(columns=["processInstanceKey"])))
+    assert [int(row[0]) - KEY for row in found] == [0, 1, 3]
 
 
 async def test_a_slow_client_and_one_that_leaves_hold_nothing(rows, stored, monkeypatch):
@@ -127,20 +217,31 @@ async def test_only_some_pages_are_read_at_a_time(rows, stored):
     assert [len(answer) for answer in answers] == [2, 2]
 
 
+async def test_the_wait_for_a_turn_has_a_deadline(stored):
+    stored.reads.exporting.total_tokens = 1
+    settings = replace(stored.settings, response_timeout_s=0.0)
+    client = Client(api_app.build(changed(stored, settings=settings)))
+    async with stored.reads.exporting:
+        answer = await client("GET", PATH)
+    assert (answer.status, answer.problem["title"]) == (503, "RESOURCE_EXHAUSTED")
+    assert b"retry-after" in answer.headers
+    assert stored.reads.exporting.borrowed_tokens == 0
+
+
 async def test_an_outage_later_leaves_the_file_incomplete(rows, stored, monkeypatch):
     """The server closes the connection without the last chunk, so that no client takes the file for whole."""
     monkeypatch.setattr(exports, "PAGE_ROWS", 1)
     for n in range(3):
         rows.instance(KEY + n)
-    found, pages = search_requests.page_of, []
+    found, pages = search_requests.fetch_page, []
 
-    async def page_of(*arguments):
+    async def fetch_page(*arguments):
         pages.append(1)
         if len(pages) == 2:
             raise ConnectFailed("the database is away")
         return await found(*arguments)
 
-    monkeypatch.setattr(exports, "page_of", page_of)
+    monkeypatch.setattr(exports, "fetch_page", fetch_page)
     with pytest.raises(ConnectFailed):
         await Client(api_app.build(stored))("GET", PATH)
 

@@ -192,6 +192,18 @@ async def test_a_range_of_time_gives_the_order_if_none_is_asked_for(connection, 
     assert len({key for page in found for key in page}) == sum(map(len, found[:-1])) >= 297
 
 
+@pytest.mark.parametrize("filter", [{}, {"processDefinitionId": "big"}])
+async def test_a_page_without_a_total_reads_only_its_rows(connection, filter):
+    query = SearchQuery(filter, limit=10, counts=False)
+    counting = SearchQuery(filter, limit=10)
+    assert await rows_read(connection, PROCESS_INSTANCES, query) < await rows_read(
+        connection, PROCESS_INSTANCES, counting
+    )
+    page = await run(connection, prepare(PROCESS_INSTANCES, query))
+    counted = await run(connection, prepare(PROCESS_INSTANCES, counting))
+    assert (page.items, page.total, page.more) == (counted.items, 0, False)
+
+
 @pytest.mark.parametrize("filter", [{}, {"startDate": {"$exists": True}}, {"startDate": "1970-01-01T00:50:00Z"}])
 def test_other_searches_are_in_the_order_of_the_keys(filter):
     text, _ = statement(PROCESS_INSTANCES, SearchQuery(filter))
