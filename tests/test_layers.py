@@ -195,14 +195,33 @@ def test_the_library_stands_on_the_core_alone():
 
 def test_commands_of_the_database_start_without_the_server():
     """Importing the API and the engine's tasks takes longer than what most of these commands do."""
-    todo = {f"vivero.cli.server.{name}" for name in ("archive", "backup", "doctor", "migrate")}
-    todo |= {"vivero.cli.access.identities", "vivero.cli.access.tenants", "vivero.cli.tools.psql"}
-    seen: set[str] = set()
-    while todo:
-        seen.add(module := todo.pop())
-        todo |= {one.name for one in every_import() if one.importer == module and one.name in MODULES} - seen
+    names = {f"vivero.cli.server.{name}" for name in ("archive", "backup", "doctor", "migrate")}
+    seen = reached_from(names | {"vivero.cli.access.identities", "vivero.cli.access.tenants", "vivero.cli.tools.psql"})
     assert len(seen) > 100
     assert not seen & {"vivero.program.program", "vivero.node.tree", "vivero.api.app", "vivero.core.execution.step"}
+
+
+def test_compute_processes_start_without_the_libraries_of_the_server():
+    """Trio, the log and the driver take longer to import than what a compute process does with most files."""
+    for module in (
+        *("vivero.core.bpmn.packing", "vivero.api.deployment.problems", "vivero.api.computing.evaluation"),
+        *("vivero.api.computing.migration_plans", "vivero.engine.dry_runs.copies", "vivero.engine.compute.work_loop"),
+    ):
+        heavy = reached_from({module}) & {"trio", "structlog", "psycopg", "quart"}
+        assert not heavy, (module, heavy)
+    assert reached_from({"vivero.engine.compute.models"}) >= {"trio", "structlog"}, "the walk sees libraries"
+
+
+def reached_from(names: set[str]) -> set[str]:
+    """These modules, and all that they import, also late, with the libraries."""
+    todo, seen = set(names), set[str]()
+    imported: dict[str, set[str]] = {}
+    for one in every_import():
+        imported.setdefault(one.importer, set()).add(one.name)
+    while todo:
+        seen.add(module := todo.pop())
+        todo |= imported.get(module, set()) - seen
+    return seen
 
 
 def test_nobody_hides_a_circle():

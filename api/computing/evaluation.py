@@ -6,10 +6,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
-from vivero.core.expressions.camunda_context import CAMUNDA, context, variables_seen
+from vivero.core.expressions.camunda_context import CAMUNDA, ExpressionContext, context, variables_seen
 from vivero.core.feel import FeelError, FeelLimits, ParseError, compile_attribute, from_json, to_json
 from vivero.core.feel.values import FUNCTION_INVOCATION_FAILURE
-from vivero.storage.reads.expression_context import ExpressionContext
 
 SMALL_BYTES = 16 * 1024
 """Variables up to this size are decoded at once."""

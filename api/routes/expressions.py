@@ -18,13 +18,12 @@ from vivero.api.http.request import Request
 from vivero.api.http.response import Response, json_response
 from vivero.api.reading import read_of
 from vivero.api.services import Services
-from vivero.core.expressions.camunda_context import CAMUNDA
+from vivero.core.expressions.camunda_context import CAMUNDA, ExpressionContext
 from vivero.core.feel import FeelError, FeelLimits, compile_attribute
 from vivero.engine.compute.turns import WorkKind
 from vivero.storage.access.tenants import Tenants
 from vivero.storage.postgres.driver import Connection
 from vivero.storage.reads import expression_context, single_reads
-from vivero.storage.reads.expression_context import ExpressionContext
 
 
 class ExpressionEvaluationBody(Body, frozen=True):

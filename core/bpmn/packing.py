@@ -11,7 +11,8 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from vivero.core.bpmn.model import Process
-from vivero.core.bpmn.parser import Parsed
+from vivero.core.bpmn.parser import Parsed, parse
+from vivero.core.bpmn.reading.xml import XmlLimits
 
 CHUNK = 100
 """Nodes or flows in one pickle. It takes about a millisecond."""
@@ -24,6 +25,11 @@ class Packed:
     outline: Parsed
     """The file with processes that have neither nodes nor flows."""
     chunks: tuple[bytes, ...] = ()
+
+
+def parse_and_pack(content: bytes, name: str, limits: XmlLimits) -> Packed:
+    """For a compute process: it imports this module, and none of the server's libraries."""
+    return pack(parse(content, name, limits))
 
 
 def pack(parsed: Parsed) -> Packed:

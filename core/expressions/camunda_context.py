@@ -7,10 +7,19 @@ replay depends on nothing of it.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, NamedTuple
 
 CAMUNDA = "camunda"
 """Its name."""
+
+
+class ExpressionContext(NamedTuple):
+    """Cluster variables as two JSON objects, and the process instance, if there is one."""
+
+    of_cluster: bytes
+    of_tenant: bytes
+    key: int | None = None
+    business_id: str | None = None
 
 
 def variables_seen(of_cluster: dict[str, Any], of_tenant: dict[str, Any]) -> dict[str, Any]:

@@ -7,7 +7,7 @@ from collections.abc import Awaitable, Callable
 import structlog
 import trio
 
-from vivero.core.bpmn.packing import Packed, pack, unpack
+from vivero.core.bpmn.packing import Packed, parse_and_pack, unpack
 from vivero.core.bpmn.parser import Parsed, parse
 from vivero.core.bpmn.reading.xml import LIMITS, XmlLimits
 from vivero.engine.compute.pool import ComputePool
@@ -59,11 +59,6 @@ def model_reader(pool: ComputePool, limits: XmlLimits = LIMITS) -> ReadModel:
         return await unpacked(packed)
 
     return read
-
-
-def parse_and_pack(content: bytes, name: str, limits: XmlLimits) -> Packed:
-    """For a compute process."""
-    return pack(parse(content, name, limits))
 
 
 async def unpacked(packed: Packed) -> Parsed:

@@ -61,11 +61,6 @@ def _from_file(file: Path) -> dict[str, str]:
     return content
 
 
-def named_in(texts: Iterable[str]) -> frozenset[str]:
-    """The names of the secrets that texts refer to."""
-    return frozenset(name for text in texts for name in REFERENCE.findall(text))
-
-
 class UsedSecrets:
     """The secrets of one call: it puts them into the inputs, and masks them in what comes back."""
 

@@ -8,11 +8,11 @@ from dataclasses import dataclass
 from typing import Any
 
 from vivero.core.bpmn.model import MessageEvent, Node, Process
+from vivero.core.bpmn.reading.secret_references import named_in
 from vivero.core.feel import FeelError
 from vivero.engine.connectors.errors import ConnectorError
 from vivero.engine.connectors.models import INBOUND_TYPE, WEBHOOK
 from vivero.engine.connectors.results import compiled
-from vivero.engine.connectors.secrets import named_in
 from vivero.engine.jobs.durations import seconds
 
 ANY = "any"

@@ -3,22 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Collection
-from typing import NamedTuple
 
+from vivero.core.expressions.camunda_context import ExpressionContext
 from vivero.storage.access.tenants import Tenants, TenantStatements
 from vivero.storage.postgres.driver import Connection
 from vivero.storage.postgres.sql_files import beside
 
 _sql, _of_tenants = beside(__file__), TenantStatements(__file__)
-
-
-class ExpressionContext(NamedTuple):
-    """Cluster variables as two JSON objects, and the process instance, if there is one."""
-
-    of_cluster: bytes
-    of_tenant: bytes
-    key: int | None = None
-    business_id: str | None = None
 
 
 async def read(

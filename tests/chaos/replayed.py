@@ -63,20 +63,31 @@ async def check(dsn):
 
 async def replay_into_copy(dsn):
     """The DSN of a database beside this one that has what replay gives."""
-    name = "replayed"
+    name, schema = "replayed", "schema_of_replayed"
     with psycopg.connect(dsn, autocommit=True) as connection:
         connection.execute(f"DROP DATABASE IF EXISTS {name}")
-        connection.execute(f"CREATE DATABASE {name} TEMPLATE template0")
+        if not connection.execute("SELECT FROM pg_database WHERE datname = %s", [schema]).fetchall():
+            connection.execute(f"CREATE DATABASE {schema} TEMPLATE template0")
+        await _migrate(make_conninfo(dsn, dbname=schema))
+        connection.execute(f"CREATE DATABASE {name} TEMPLATE {schema}")
         partitions = [row[0] for row in connection.execute("SELECT id FROM partitions ORDER BY id")]
     copy = await driver.connect(make_conninfo(dsn, dbname=name))
     try:
-        await migrate(copy)
         for partition in partitions:
             await _replay(dsn, copy, partition)
         await _delete_again(dsn, copy)
     finally:
         copy.close()
     return make_conninfo(dsn, dbname=name)
+
+
+async def _migrate(dsn):
+    """Migrate the database that has the schema alone, unless an earlier check has: copies of it cost less."""
+    connection = await driver.connect(dsn)
+    try:
+        await migrate(connection)
+    finally:
+        connection.close()
 
 
 async def _delete_again(dsn, copy):

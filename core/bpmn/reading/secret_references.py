@@ -8,12 +8,17 @@ begins and ends with NUL, which no variable can contain.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 
 REFERENCE = re.compile(r'\{\{\s*secrets\.([^\s{}"]+)\s*\}\}')
 """No name has a quotation mark: `"{{secrets."+name+"}}"` joins texts."""
 _MARK = re.compile(r"(?<!\\)((?:\\\\)*)\\u0000([0-9a-f]+)\\u0000")
 """A mark in JSON text, where NUL is an escape behind an even number of backslashes."""
+
+
+def named_in(texts: Iterable[str]) -> frozenset[str]:
+    """The names of the secrets that texts refer to."""
+    return frozenset(name for text in texts for name in REFERENCE.findall(text))
 
 
 def marked(text: str) -> str:

@@ -6,8 +6,9 @@ import re
 import pytest
 import trio
 
+from vivero.core.bpmn.reading.secret_references import named_in
 from vivero.engine.connectors import secrets
-from vivero.engine.connectors.secrets import BadSecrets, UsedSecrets, named_in
+from vivero.engine.connectors.secrets import BadSecrets, UsedSecrets
 from vivero.engine.connectors.settings import ConnectorSettings
 
 
