@@ -11,7 +11,6 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from functools import partial
 from typing import Any, TypeVar
-from uuid import UUID
 
 import msgspec
 import trio
@@ -28,18 +27,15 @@ from vivero.storage.retention import erasure_by_value as by_value
 from vivero.storage.retention import history
 from vivero.storage.retention.erasure_by_value import (
     Buffered,
-    CommentPlace,
     Counts,
     EventLogPlace,
     PendingPlace,
     Search,
 )
 
-MESSAGES, PENDING_STARTS, LOGS, COMMENTS, KEYS = "messages:", "starts:", "log:", "comments:", "keys:"
-BATCHES, EXECUTIONS, WORKERS = "batches:", "executions:", "workers:"
-"""How places begin, in the order of the search."""
+MESSAGES, PENDING_STARTS, LOGS = "messages:", "starts:", "log:"
+"""The beginnings of places, before those of the tables."""
 T = TypeVar("T")
-_key_decoder = msgspec.json.Decoder(tuple[str, str])
 
 
 @dataclass(slots=True)
@@ -148,7 +144,7 @@ class Pages:
         self.answer.add_trees(found.trees)
         self.answer.counts.add(found.counts)
         if found.next is None:
-            return COMMENTS
+            return next(iter(_TABLES))
         if found.next.position:
             self.answer.searched = f"{found.next.position}/{found.of}"
         return LOGS + ".".join(map(str, found.next))
@@ -164,41 +160,19 @@ class Pages:
             self.answer.missing += done.missing
             self.answer.damaged += done.damaged
 
-    async def comments(self, rest: str) -> str | None:
-        after = _read(rest, lambda: CommentPlace(*map(int, rest.split("."))), CommentPlace())
-        found = await self._table(COMMENTS, partial(by_value.search_comments, after=after))
-        return KEYS if found is None else COMMENTS + ".".join(map(str, found))
-
-    async def keys(self, rest: str) -> str | None:
-        after = _read(rest, lambda: _key_decoder.decode(base64.urlsafe_b64decode(rest)), ("", ""))
-        found = await self._table(KEYS, partial(by_value.search_keys, after=after))
-        if found is not None:
-            return KEYS + base64.urlsafe_b64encode(msgspec.json.encode(found)).decode()
-        # The others belong to no tenant.
-        return BATCHES if self.search.tenants is None else None
-
-    async def batches(self, rest: str) -> str | None:
-        after = _read(rest, lambda: int(rest), 0)
-        found = await self._table(BATCHES, partial(by_value.search_batches, after=after))
-        return EXECUTIONS if found is None else f"{BATCHES}{found}"
-
-    async def executions(self, rest: str) -> str | None:
-        after = _read(rest, lambda: str(UUID(rest)), str(UUID(int=0)))
-        found = await self._table(EXECUTIONS, partial(by_value.search_executions, after=after))
-        return WORKERS if found is None else f"{EXECUTIONS}{found}"
-
-    async def workers(self, rest: str) -> str | None:
-        after = _read(rest, lambda: base64.urlsafe_b64decode(rest).decode(), "")
-        found = await self._table(WORKERS, partial(by_value.search_workers, after=after))
-        return None if found is None else WORKERS + base64.urlsafe_b64encode(found.encode()).decode()
-
-    async def _table(self, name: str, search: Callable[..., Awaitable[Any]]) -> Any:
+    async def table(self, rest: str, kind: str) -> str | None:
+        """The next page of a table that belongs to no tree."""
+        table, decoder = _TABLES[kind]
+        after = _read(rest, lambda: decoder.decode(base64.urlsafe_b64decode(rest)), table.first)
         counts = Counts()
         async with self.services.reads.pool.connection() as connection, connection.transaction():
-            following = await search(connection, self.search, counts=counts)
-            await self._record(connection, self._whole(counts, name))
+            found = await by_value.search_table(connection, self.search, table, after, counts)
+            await self._record(connection, self._whole(counts, kind))
         self.answer.counts.add(counts)
-        return following
+        if found is not None:
+            return kind + base64.urlsafe_b64encode(msgspec.json.encode(found)).decode()
+        later = list(_TABLES)[list(_TABLES).index(kind) + 1 :]
+        return next((each for each in later if _TABLES[each][0].of_tenants or self.search.tenants is None), None)
 
     def _whole(self, counts: Counts, place: str) -> list[str]:
         return [place] if counts.erased else []
@@ -210,16 +184,16 @@ class Pages:
             await audit_log.add_all(connection, records, audit_log.SUCCESS)
 
 
+_TABLES: Mapping[str, tuple[by_value.SearchedTable, msgspec.json.Decoder[tuple[Any, ...]]]] = {
+    f"{table.name}:": (table, msgspec.json.Decoder(table.key)) for table in by_value.TABLES
+}
 _STEPS: Mapping[str, Callable[[Pages, str], Awaitable[str | None]]] = {
     MESSAGES: Pages.messages,
     PENDING_STARTS: Pages.pending_starts,
     LOGS: Pages.logs,
-    COMMENTS: Pages.comments,
-    KEYS: Pages.keys,
-    BATCHES: Pages.batches,
-    EXECUTIONS: Pages.executions,
-    WORKERS: Pages.workers,
+    **{kind: partial(Pages.table, kind=kind) for kind in _TABLES},
 }
+"""The beginning of a place → its search, in the order of the searches."""
 
 
 def _read(rest: str, read: Callable[[], T], first: T) -> T:

@@ -9,7 +9,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, fields
-from typing import Any, NamedTuple
+from typing import Annotated, Any, NamedTuple
+from uuid import UUID
 
 import msgspec
 
@@ -289,67 +290,74 @@ async def delete_expired(connection: Connection, keys: Sequence[int]) -> None:
     await connection.execute(_sql["delete_expired"], (list(keys),))
 
 
-class CommentPlace(NamedTuple):
-    """A comment in the order of their primary key."""
-
-    task: int = 0
-    comment: int = 0
+_Number = Annotated[int, msgspec.Meta(ge=0, le=2**63 - 1)]
+_Text = Annotated[str, msgspec.Meta(pattern=r"^[^\x00]*$")]
+_Id = Annotated[str, msgspec.Meta(pattern=r"^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$")]
 
 
-async def search_comments(
-    connection: Connection, search: Search, after: CommentPlace, counts: Counts
-) -> CommentPlace | None:
-    """Search the next comments on user tasks, and empty those that have the value; where the next page begins."""
-    rows = (await _of_tenants.execute(connection, "comments", search.tenants, *after, ROWS, BYTES)).rows
-    found = [(task, comment) for task, comment, *texts in rows if _has(search.sought, *texts)]
-    counts.comments += len(found)
+@dataclass(frozen=True, slots=True)
+class SearchedTable:
+    """A table whose rows belong to no tree. The rows that have the value are erased by their keys."""
+
+    name: str
+    """The statement that reads the next rows: their keys, then texts."""
+    erase: str
+    """The statement that empties or deletes rows, with a list of each column of their keys."""
+    key: Any
+    """The type of a key."""
+    first: tuple[Any, ...]
+    """A key before all others."""
+    counted: str
+    """The field of `Counts`."""
+    of_tenants: bool = False
+    """Its rows have tenants. The other tables are searched only for those who see all tenants."""
+    bounds_bytes: bool = False
+    """The statement bounds the bytes of a page, too."""
+    texts_from: int = 1
+    """The number of the first column that is searched."""
+    json: frozenset[int] = frozenset()
+    """The numbers of columns that are JSON texts."""
+
+    def searched(self, row: Sequence[Any]) -> list[Any]:
+        """The values of a row that are searched."""
+        numbers = range(self.texts_from, len(row))
+        return [msgspec.Raw(row[at].encode()) if at in self.json and row[at] else row[at] for at in numbers]
+
+
+TABLES = (
+    SearchedTable(
+        *("comments", "empty_comments", tuple[_Number, _Number], (0, 0), "comments"),
+        of_tenants=True,
+        bounds_bytes=True,
+        texts_from=2,
+    ),
+    SearchedTable("keys", "delete_keys", tuple[_Text, _Text], ("", ""), "idempotency_keys", of_tenants=True),
+    SearchedTable("batches", "empty_batches", tuple[_Number], (0,), "batch_operations", json=frozenset({1})),
+    SearchedTable(
+        *("executions", "delete_executions", tuple[_Id], (str(UUID(int=0)),), "job_executions"),
+        json=frozenset({1, 2, 3}),
+    ),
+    SearchedTable("workers", "rename_workers", tuple[_Text], ("",), "workers", texts_from=0),
+)
+"""In the order of the search: those with tenants first."""
+
+
+async def search_table(
+    connection: Connection, search: Search, table: SearchedTable, after: tuple[Any, ...], counts: Counts
+) -> tuple[Any, ...] | None:
+    """Search the next rows of a table behind those with this key, and erase those that have the value; the last key,
+    or None at the end."""
+    values = (*after, ROWS, BYTES) if table.bounds_bytes else (*after, ROWS)
+    if table.of_tenants:
+        rows = (await _of_tenants.execute(connection, table.name, search.tenants, *values)).rows
+    else:
+        rows = (await connection.execute(_sql[table.name], values)).rows
+    width = len(table.first)
+    found = [row[:width] for row in rows if _has(search.sought, *table.searched(row))]
+    setattr(counts, table.counted, getattr(counts, table.counted) + len(found))
     if found and not search.dry:
-        tasks, comments = zip(*found, strict=True)
-        await connection.execute(_sql["empty_comments"], (list(tasks), list(comments)))
-    return CommentPlace(*rows[-1][:2]) if rows else None
-
-
-async def search_keys(
-    connection: Connection, search: Search, after: tuple[str, str], counts: Counts
-) -> tuple[str, str] | None:
-    """Search the next idempotency keys, and delete those that have the value; where the next page begins."""
-    rows = (await _of_tenants.execute(connection, "keys", search.tenants, *after, ROWS)).rows
-    found = [(tenant, key) for tenant, key in rows if search.sought.found_in(key)]
-    counts.idempotency_keys += len(found)
-    if found and not search.dry:
-        tenants, keys = zip(*found, strict=True)
-        await connection.execute(_sql["delete_keys"], (list(tenants), list(keys)))
-    return tuple(rows[-1]) if len(rows) == ROWS else None
-
-
-async def search_batches(connection: Connection, search: Search, after: int, counts: Counts) -> int | None:
-    """The same for batch operations that have ended: their filters, and what they say of errors, are emptied."""
-    rows = (await connection.execute(_sql["batches"], (after, ROWS))).rows
-    found = [key for key, filter, *texts in rows if _has(search.sought, msgspec.Raw(filter.encode()), *texts)]
-    counts.batch_operations += len(found)
-    if found and not search.dry:
-        await connection.execute(_sql["empty_batches"], (found,))
-    return rows[-1][0] if len(rows) == ROWS else None
-
-
-async def search_executions(connection: Connection, search: Search, after: str, counts: Counts) -> str | None:
-    """The same for failed executions of background jobs, which are deleted."""
-    rows = (await connection.execute(_sql["executions"], (after, ROWS))).rows
-    found = [id for id, *texts in rows if _has(search.sought, *(each and msgspec.Raw(each.encode()) for each in texts))]
-    counts.job_executions += len(found)
-    if found and not search.dry:
-        await connection.execute(_sql["delete_executions"], (found,))
-    return rows[-1][0] if len(rows) == ROWS else None
-
-
-async def search_workers(connection: Connection, search: Search, after: str, counts: Counts) -> str | None:
-    """The same for the names of workers in the statistics, which are replaced."""
-    rows = (await connection.execute(_sql["workers"], (after, ROWS))).rows
-    found = [worker for (worker,) in rows if search.sought.found_in(worker)]
-    counts.workers += len(found)
-    if found and not search.dry:
-        await connection.execute(_sql["rename_workers"], (found,))
-    return rows[-1][0] if len(rows) == ROWS else None
+        await connection.execute(_sql[table.erase], tuple(map(list, zip(*found, strict=True))))
+    return tuple(rows[-1][:width]) if rows else None
 
 
 def _has(sought: Sought, *values: Any) -> bool:

@@ -1,6 +1,8 @@
 """Trees of ended instances are deleted whole, or not at all; nothing that runs, waits or is referred to is touched."""
 
 import random
+import re
+from pathlib import Path
 
 import psycopg
 import pytest
@@ -230,3 +232,35 @@ async def test_retention_deletes_in_its_term_only(tree, connection):
     assert await history.advance_clock(connection, 1, 6, 10, 10) is None
     assert await history.delete_old_trees(connection, 1, 7, [ROOT]) == {ROOT: "DELETED"}
     assert tree.execute("SELECT reason FROM deleted_trees").fetchall() == [("RETENTION",)]
+
+
+SCHEMA = Path(__file__).parents[2] / "storage" / "schema" / "schema.sql"
+COLUMNS_OF_TREES = {"root_key", "process_instance_key", "element_instance_key", "body_key"}
+"""Columns that refer to a tree."""
+STAY = {
+    "event_log": "the logs are emptied (`erase_logs`) and go with their age",
+    "deleted_trees": "the record of the deletion",
+    "archive_erasures": "the record of an erasure from the archive",
+    "audit_log": "the record of who did what, with a time to live of its own",
+    "batch_operation_items": "a result of the operation, which is deleted as a whole",
+    "documents": "they expire with the tree; a chore deletes their contents, too",
+    "outbox_deliveries": "events on their way to another system",
+    "start_locks": "a lock is released as its instance ends; what waits under a key belongs to no tree",
+}
+"""Table → why its rows outlive their tree."""
+
+
+def test_a_deletion_knows_every_table_of_trees():
+    schema = SCHEMA.read_text(encoding="utf-8")
+    function = re.search(
+        r"^CREATE OR REPLACE FUNCTION delete_trees\(.*?\$function\$;", schema, re.MULTILINE | re.DOTALL
+    )[0]
+    tables = re.findall(r"^CREATE (?:UNLOGGED )?TABLE (\w+) \((.*?)^\)", schema, re.MULTILINE | re.DOTALL)
+    assert len(tables) > 60
+    of_trees = {
+        name for name, columns in tables if COLUMNS_OF_TREES & set(re.findall(r"^    (\w+)", columns, re.MULTILINE))
+    }
+    deleted = set(re.findall(r"DELETE FROM (\w+)", function))
+    assert of_trees - STAY.keys() == deleted
+    assert of_trees >= STAY.keys()
+    assert "UPDATE documents" in function
