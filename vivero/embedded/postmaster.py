@@ -4,6 +4,7 @@
 """
 
 import os
+import re
 import shutil
 import signal
 import subprocess
@@ -27,6 +28,10 @@ _QUIT_S = 3.0  # for processes that got a signal
 _MAX_LOG = 16 * 1024 * 1024  # bytes
 _STATUS_LINE = 7  # in postmaster.pid, see LOCK_FILE_LINE_PM_STATUS in PostgreSQL's pidfile.h
 _SHARED_MEMORY_IN_USE = "pre-existing shared memory block"  # "… is still in use"
+_LEFT_FILE = re.compile('FATAL:  could not create file "[^"]+": File exists')
+"""A rollback of CREATE UNLOGGED TABLE deletes the init fork at once. The main fork stays until the next checkpoint.
+If PostgreSQL crashes before the rollback is in the WAL, its recovery makes the init fork again, and fails to copy it
+over the main fork. The next recovery finds both, and begins by deleting the main fork."""
 _UNFINISHED = "unfinished-"
 
 
@@ -98,6 +103,18 @@ def start_postmaster(
         # grandparent's. Never delete the file: the postmaster needs it to check that no old process uses the shared
         # memory.
         environment["PG_GRANDPARENT_PID"] = str(predecessor)
+    try:
+        return _start_after_orphans(layout, installation, settings, environment)
+    except EmbeddedPostgresError as error:
+        if not _LEFT_FILE.search(str(error)):
+            raise
+    log("starting PostgreSQL again: its recovery failed at a file of an unlogged table, which the next one deletes")
+    return _start_after_orphans(layout, installation, settings, environment)
+
+
+def _start_after_orphans(
+    layout: Layout, installation: Installation, settings: Settings, environment: dict[str, str]
+) -> subprocess.Popen[bytes]:
     deadline = time.monotonic() + _ORPHANS_S
     while True:
         try:

@@ -131,6 +131,25 @@ def test_a_backend_busy_computing_does_not_keep_the_next_postmaster_from_startin
         assert ask(lease.dsn, "SELECT 1") == 1
 
 
+def test_a_crash_right_after_a_rollback_of_an_unlogged_table_is_recovered_from(ask, root, quick, server_at) -> None:
+    """The WAL has the making of the table, and not the rollback: PostgreSQL fails to recover once."""
+    with embedded.acquire(root, quick) as lease:
+        there = server_at(root)
+        killed = there.postmaster
+        with psycopg.connect(lease.dsn) as maker, psycopg.connect(lease.dsn, autocommit=True) as other:
+            maker.execute("CREATE UNLOGGED TABLE undone ()")
+            other.execute("SET synchronous_commit = on")
+            other.execute("CREATE TABLE flushes_the_wal ()")
+            writer = ask(lease.dsn, "SELECT pid FROM pg_stat_activity WHERE backend_type = 'walwriter'")
+            os.kill(writer, signal.SIGSTOP)
+            maker.rollback()
+            os.kill(killed, signal.SIGKILL)
+            os.kill(writer, signal.SIGKILL)
+        eventually_sync(lambda: there.postmaster, accept=lambda found: found != killed or lease.is_lost())
+        assert "starting PostgreSQL again" in there.log
+        assert ask(lease.dsn, "SELECT to_regclass('undone') IS NULL AND to_regclass('flushes_the_wal') IS NOT NULL")
+
+
 def test_processes_that_cannot_be_found_are_waited_for(ask, root, quick, server_at, monkeypatch) -> None:
     """As where there is no /proc: the next postmaster starts when the last process of the one before has ended."""
     spoiler = "import sys; from vivero.embedded import postmaster as p; p.orphaned_backends = lambda data: (); "
