@@ -77,7 +77,8 @@ WHERE d.process_definition_key = $1 AND d.state <> 'DELETED'
 SELECT p.state, (
     SELECT '{' || string_agg(to_json(v.name) || ':' || v.value, ',' ORDER BY v.name) || '}'
     FROM variables v
-    WHERE v.scope_key = p.process_instance_key AND ($2::text[] IS NULL OR v.name = ANY ($2::text[]))
+    WHERE v.process_instance_key = p.process_instance_key AND v.scope_key = p.process_instance_key
+        AND ($2::text[] IS NULL OR v.name = ANY ($2::text[]))
 )
 FROM process_instances p
 WHERE p.process_instance_key = $1 AND p.ended_at IS NOT NULL
@@ -100,7 +101,7 @@ SELECT to_epoch_ms(clock_now()), scope.path IS NOT NULL, (
     FROM (
         SELECT DISTINCT ON (name) name, value
         FROM variables
-        WHERE scope_key = ANY (scope.path)
+        WHERE process_instance_key = scope.path[cardinality(scope.path)] AND scope_key = ANY (scope.path)
         ORDER BY name, array_position(scope.path, scope_key)
     ) v
 )

@@ -540,7 +540,7 @@ CREATE INDEX element_instances_definition ON element_instances USING btree (proc
 CREATE INDEX element_instances_incidents ON element_instances USING btree (process_definition_key, element_id) WHERE incidents > 0 AND ended_at IS NULL;
 CREATE INDEX element_instances_instance ON element_instances USING btree (process_instance_key, element_instance_key);
 CREATE INDEX element_instances_live ON element_instances USING btree (part_key) WHERE ended_at IS NULL;
-CREATE INDEX element_instances_scope ON element_instances USING btree (scope_key, element_instance_key) WHERE ended_at IS NULL AND scope_key IS NOT NULL;
+CREATE INDEX element_instances_scope ON element_instances USING btree (scope_key, element_instance_key) WHERE ended_at IS NULL AND part_key = element_instance_key;
 CREATE INDEX element_instances_terminated ON element_instances USING btree (element_instance_key) WHERE state = 'TERMINATED'::text;
 
 -- table event_consumers
@@ -1365,10 +1365,9 @@ CREATE TABLE variables (
     name text NOT NULL,
     value text STORAGE EXTERNAL NOT NULL,
     normal_hash uuid,
-    CONSTRAINT variables_pkey PRIMARY KEY (variable_key),
-    CONSTRAINT variables_scope_key_name_key UNIQUE (scope_key, name)
+    CONSTRAINT variables_of_scopes UNIQUE (process_instance_key, scope_key, name),
+    CONSTRAINT variables_pkey PRIMARY KEY (variable_key)
 ) WITH (autovacuum_vacuum_insert_scale_factor=0.05, autovacuum_vacuum_scale_factor=0.05, fillfactor=100);
-CREATE INDEX variables_instance ON variables USING btree (process_instance_key, name);
 CREATE INDEX variables_normal ON variables USING btree (name, normal_hash) WHERE normal_hash IS NOT NULL;
 CREATE INDEX variables_value ON variables USING btree (name, md5(value));
 

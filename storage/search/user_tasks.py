@@ -79,6 +79,8 @@ def _granted(value: GrantedTasks, _path: str, parameters: Parameters) -> str:
 GRANTED = "granted"
 """The name of the condition that a task is one of GrantedTasks."""
 
+_OF_INSTANCE = "v.process_instance_key = t.process_instance_key"
+
 USER_TASKS = Resource(
     "User Task",
     "user_tasks t",
@@ -119,8 +121,8 @@ USER_TASKS = Resource(
     special={
         "candidateGroup": _candidate("t.candidate_groups"),
         "candidateUser": _candidate("t.candidate_users"),
-        "processInstanceVariables": has_variables("v.scope_key = t.process_instance_key"),
-        "localVariables": has_variables("v.scope_key = t.element_instance_key"),
+        "processInstanceVariables": has_variables(f"{_OF_INSTANCE} AND v.scope_key = t.process_instance_key"),
+        "localVariables": has_variables(f"{_OF_INSTANCE} AND v.scope_key = t.element_instance_key"),
         "tags": has_tags("t.tags"),
     },
     within={GRANTED: _granted},
@@ -133,7 +135,7 @@ USER_TASKS = Resource(
 
 _SEEN = (
     "user_tasks t JOIN element_instances e ON e.element_instance_key = t.element_instance_key"
-    " JOIN variables v ON v.scope_key = ANY (e.path)"
+    " JOIN variables v ON v.process_instance_key = e.process_instance_key AND v.scope_key = ANY (e.path)"
 )
 _INNERMOST = (
     f"(SELECT DISTINCT ON (t.user_task_key, v.name) t.user_task_key AS of_task, v.* FROM {_SEEN}"

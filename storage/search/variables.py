@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import replace
 
+from vivero.storage.search import implied
 from vivero.storage.search.fields import FLAG, KEY, SORTED_PREFIX, TEXT, Field, filtered, plain
 from vivero.storage.search.resources import Resource, SpecialFilter
 from vivero.storage.search.shared_filters import VALUE
@@ -16,7 +17,7 @@ _VARIABLE_FIELDS = (
     filtered("name", "v.name", TEXT, sort=True),
     plain("tenantId", "v.tenant_id", TEXT, sort=True),
     filtered("variableKey", "v.variable_key", KEY, sort=True),
-    filtered("scopeKey", "v.scope_key", KEY, sort=True),
+    filtered("scopeKey", "v.scope_key", KEY, sort=True, implied=implied.by_element_key("v")),
     filtered("processInstanceKey", "v.process_instance_key", KEY, sort=True),
     Field("rootProcessInstanceKey", "v.root_key", KEY),
     replace(VALUE, sort=True, sort_sql=f"left(v.value, {SORTED_PREFIX})"),

@@ -18,9 +18,9 @@ from vivero.core.state.registrations import Registration
 from vivero.core.state.state import State
 from vivero.storage.postgres.driver import Connection
 from vivero.storage.postgres.sql_files import load as load_sql
+from vivero.storage.state.scope_variables import variables_of
 
 _sql = load_sql(Path(__file__).with_suffix(".sql"))
-_variables = load_sql(Path(__file__).with_name("load.sql"))["variables"]
 _numbers = msgspec.json.Decoder(dict[str, int]).decode
 
 REGISTRATIONS_A_PAGE = 64
@@ -97,7 +97,8 @@ async def load_variables(reader: Connection, rows: list[Registration]) -> None:
     """Load the variables of completed scopes."""
     scopes = {row.activity: row for row in rows if row.is_scope}
     if scopes:
-        for key, scope, name, value in (await reader.execute(_variables, (list(scopes),))).rows:
+        places = {scope: row.instance.key for scope, row in scopes.items()}
+        for key, scope, name, value in (await reader.execute(*variables_of(places))).rows:
             row = scopes[scope]
             row.variables[name] = Variable(key, row.instance, name, value)
 
@@ -107,8 +108,9 @@ async def load_past(reader: Connection, elements: Iterable[Element]) -> None:
     handlers = [element for element in elements if element.compensation is not None and element.compensation.seen]
     if not handlers:
         return
-    seen = {key: dict[str, Variable]() for one in handlers if one.compensation for key in one.compensation.seen}
-    for key, scope, name, value in (await reader.execute(_variables, (list(seen),))).rows:
+    places = {key: one.instance.key for one in handlers if one.compensation for key in one.compensation.seen}
+    seen = {key: dict[str, Variable]() for key in places}
+    for key, scope, name, value in (await reader.execute(*variables_of(places))).rows:
         seen[scope][name] = Variable(key, handlers[0].instance, name, value)
     for handler in handlers:
         assert handler.compensation is not None, "handlers compensate"

@@ -36,6 +36,7 @@ from vivero.storage.state import (
 )
 from vivero.storage.state.load_plan import OF_TREES, LoadPlan
 from vivero.storage.state.row_bound import Reference, lacking
+from vivero.storage.state.scope_variables import VARIABLES, places_of, variables_of
 from vivero.storage.state.stored_scopes import add_element, add_instance
 from vivero.storage.state.tables import (
     ELEMENTS,
@@ -319,8 +320,8 @@ async def _load_contents(reader: Connection, state: State, scopes: list[int], to
     user_task_parts = {_part_of(element) for element in elements if element.type == "USER_TASK"}
     lazy = to_end - {_part_of(element) for element in elements if element.registered}  # handlers may see the others'
     ending = {element.key for element in elements if _part_of(element) in lazy} if lazy else set()
-    used = [key for key in scopes if key not in ending] if len(ending) < len(scopes) else []
-    calls: list[Call] = [(_sql["variables"], (used,))] if used else []
+    used = [one for one in elements if one.key not in ending] if len(ending) < len(scopes) else []
+    calls: list[Call] = [variables_of(places_of(used))] if used else []
     if bodies:
         calls.append((_sql["loop_items"], (bodies,)))
     if with_rows:
@@ -331,7 +332,7 @@ async def _load_contents(reader: Connection, state: State, scopes: list[int], to
         calls.append((_sql["user_tasks"], (sorted(user_task_parts),)))
     results = await reader.pipeline(calls) if calls else []
     answers = {call[0]: result.rows for call, result in zip(calls, results, strict=True)}
-    await _add_variables(state, answers.get(_sql["variables"], []))
+    await _add_variables(state, answers.get(VARIABLES, []))
     await compensations.load_past(reader, elements)
     pages.make_lazy(state, ending)
     _add_work(state, instances, answers.get(_sql["work_items"], []))
@@ -360,14 +361,9 @@ def _add_work(state: State, instances: list[Instance], rows: Rows) -> None:
         instance.tree.weight += SUSPENDED_ITEM_WEIGHT * len(instance.suspended_work)
 
 
-async def variable_rows(reader: Connection, scopes: list[int]) -> Rows:
-    """The rows (key, scope, name, value) of the variables of scopes."""
-    return (await reader.execute(_sql["variables"], (scopes,))).rows
-
-
-async def load_variables(reader: Connection, state: State, scopes: list[int]) -> None:
+async def load_variables(reader: Connection, state: State, scopes: Iterable[Element]) -> None:
     """Loads the variables of scopes that were loaded without them."""
-    await _add_variables(state, await variable_rows(reader, scopes))
+    await _add_variables(state, (await reader.execute(*variables_of(places_of(scopes)))).rows)
 
 
 async def _add_variables(state: State, rows: Rows) -> None:

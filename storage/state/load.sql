@@ -118,16 +118,18 @@ SELECT count(*), max(counted.n) FROM (
 
 -- name: children_ahead
 -- The next inner instances of a loop that ends early, for several pages, with the number of rows of each, counted up to $4. The
--- scan starts behind a key: until a vacuum, the index has entries of ended rows before it.
+-- scan starts behind a key: until a vacuum, the index has entries of ended rows before it. The index has inner instances of paged
+-- loops alone, each of which is a part of its own.
 SELECT element_instance_key, (SELECT count(*)::int FROM (
     SELECT FROM element_instances row WHERE row.part_key = child.element_instance_key AND row.ended_at IS NULL LIMIT $4) counted)
 FROM element_instances child
-WHERE scope_key = $1 AND element_instance_key > $2 AND ended_at IS NULL
+WHERE scope_key = $1 AND element_instance_key > $2 AND ended_at IS NULL AND part_key = element_instance_key
 ORDER BY element_instance_key LIMIT $3;
 
 -- name: children_of
--- All inner instances of loops, for an operation on a whole tree. The command has checked how many they are.
-SELECT element_instance_key, scope_key FROM element_instances WHERE scope_key = ANY ($1::bigint[]) AND ended_at IS NULL;
+-- All inner instances of paged loops, for an operation on a whole tree. The command has checked how many they are.
+SELECT element_instance_key, scope_key FROM element_instances
+WHERE scope_key = ANY ($1::bigint[]) AND ended_at IS NULL AND part_key = element_instance_key;
 
 -- name: suspended_waits
 -- A page of the suspended timers and subscriptions of an instance that was resumed, with their parts. Both have partial indexes.
@@ -158,8 +160,13 @@ SELECT body_key, index, result FROM loop_items WHERE body_key = ANY ($1::bigint[
 SELECT body_key, index, item, result FROM loop_items WHERE body_key = ANY ($1::bigint[]) ORDER BY body_key, index;
 
 -- name: variables
--- By the keys of live scopes: the end of a scope therefore updates no variable.
-SELECT variable_key, scope_key, name, value FROM variables WHERE scope_key = ANY ($1::bigint[]) ORDER BY variable_key;
+-- By the keys of live scopes ($2) and their instances ($1), which the unique index begins with: the end of a scope therefore
+-- updates no variable. OFFSET 0 keeps the lookups one by one, however many variables other scopes have.
+SELECT v.variable_key, x.scope, v.name, v.value
+FROM unnest($1::bigint[], $2::bigint[]) AS x(instance, scope) CROSS JOIN LATERAL (
+    SELECT variable_key, name, value FROM variables
+    WHERE process_instance_key = x.instance AND scope_key = x.scope OFFSET 0) v
+ORDER BY v.variable_key;
 
 -- name: running_elsewhere
 -- The instances of definitions that run in other partitions. Read again for each command that asks.

@@ -30,6 +30,7 @@ from vivero.core.state.state import State
 from vivero.core.state.subtrees import descendants
 from vivero.storage.postgres.driver import Connection
 from vivero.storage.postgres.sql_files import load
+from vivero.storage.state.scope_variables import places_of, variables_of
 
 _sql = load(Path(__file__).with_name("load.sql"))
 
@@ -139,7 +140,7 @@ async def variables(reader: Connection, state: State, parts: Iterable[int]) -> N
     lazy = {element.key: element for part in parts for element in _lazy(state, part)}
     if not lazy:
         return
-    rows = (await reader.execute(_sql["variables"], (list(lazy),))).rows
+    rows = (await reader.execute(*variables_of(places_of(lazy.values())))).rows
     for element in lazy.values():
         element.variables = {}
     for key, scope_key, name, value in rows:

@@ -18,6 +18,7 @@ from vivero.storage.access.tenants import Tenants, TenantStatements
 from vivero.storage.postgres.driver import Connection
 from vivero.storage.postgres.sql_files import beside
 from vivero.storage.state import compensations, load, pages
+from vivero.storage.state.scope_variables import parameters_of, places_of, variables_of
 
 _sql = beside(__file__)
 _of_tenants = TenantStatements(__file__)
@@ -153,14 +154,14 @@ def _pages(keys: list[int]) -> Iterator[list[int]]:
 
 async def _load_values(connection: Connection, state: State) -> None:
     """Loads the variables, and the items and results of paged loops. Raises TooLarge."""
-    scopes = sorted(state.elements)
-    length = (await connection.execute(_sql["characters"], (scopes,))).rows[0][0]
+    scopes = parameters_of(places_of(state.elements.values()))
+    length = (await connection.execute(_sql["characters"], scopes)).rows[0][0]
     if length > MOST_CHARACTERS:
         raise TooLarge(f"its variables and the items of its loops have more than {MOST_CHARACTERS} characters")
     for element in state.elements.values():
         element.variables = {}
-    for page in _pages(scopes):
-        await load.load_variables(connection, state, page)
+    for page in _pages(sorted(state.elements)):
+        await load.load_variables(connection, state, [state.elements[key] for key in page])
     if state.paged:
         for body_key, items in (await connection.execute(_sql["all_loop_items"], (sorted(state.paged),))).rows:
             loop = state.paged[body_key].pages
@@ -174,8 +175,8 @@ async def _load_registrations(connection: Connection, state: State) -> list[Regi
     rows = await compensations.load_all(connection, state, MOST_ELEMENTS + 1)
     if len(rows) > MOST_ELEMENTS:
         raise TooLarge(f"it has more than {MOST_ELEMENTS} completed activities that can be compensated")
-    scopes = sorted(row.activity for row in rows if row.is_scope)
-    length = (await connection.execute(_sql["characters"], (scopes,))).rows[0][0] if scopes else 0
+    places = {row.activity: row.instance.key for row in rows if row.is_scope}
+    length = (await connection.execute(_sql["characters"], parameters_of(places))).rows[0][0] if places else 0
     if length > MOST_CHARACTERS:
         raise TooLarge(f"the variables of its completed scopes have more than {MOST_CHARACTERS} characters")
     await compensations.load_variables(connection, rows)
@@ -198,7 +199,7 @@ async def _ended(connection: Connection, tree: _Tree) -> Snapshot:
     row = (await connection.execute(_sql["ended_instance"], (tree.root,))).rows[0]
     process_id, state, started_at, ended_at, business_id, tags, created_position, definition, version, *more = row
     name, version_tag, digest, resource = more
-    rows = await load.variable_rows(connection, [tree.root])
+    rows = (await connection.execute(*variables_of({tree.root: tree.root}))).rows
     length = sum(len(row[3]) for row in rows)
     if length > MOST_CHARACTERS:
         raise TooLarge(f"its variables have more than {MOST_CHARACTERS} characters")

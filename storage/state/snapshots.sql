@@ -12,18 +12,21 @@ SELECT count(*) FROM (
 
 -- name: inner_instances
 -- The live inner instances of paged loops.
-SELECT element_instance_key FROM element_instances WHERE scope_key = ANY ($1::bigint[]) AND ended_at IS NULL;
+SELECT element_instance_key FROM element_instances
+WHERE scope_key = ANY ($1::bigint[]) AND ended_at IS NULL AND part_key = element_instance_key;
 
 -- name: all_loop_items
 -- All items of paged loops, in the rows in which they are stored.
 SELECT body_key, items FROM paged_loop_items WHERE body_key = ANY ($1::bigint[]) ORDER BY body_key, first;
 
 -- name: characters
--- The length of all variables of scopes, of the items and of the results of loops.
-SELECT (SELECT coalesce(sum(length(value)), 0) FROM variables WHERE scope_key = ANY ($1::bigint[]))
+-- The length of all variables of scopes ($2), found by their instances ($1), of the items and of the results of loops.
+SELECT (SELECT coalesce(sum(v.size), 0) FROM unnest($1::bigint[], $2::bigint[]) AS x(instance, scope) CROSS JOIN LATERAL (
+            SELECT length(value) AS size FROM variables
+            WHERE process_instance_key = x.instance AND scope_key = x.scope OFFSET 0) v)
      + (SELECT coalesce(sum(coalesce(length(item), 0) + coalesce(length(result), 0)), 0)
-        FROM loop_items WHERE body_key = ANY ($1::bigint[]))
-     + (SELECT coalesce(sum(length(items)), 0) FROM paged_loop_items WHERE body_key = ANY ($1::bigint[]));
+        FROM loop_items WHERE body_key = ANY ($2::bigint[]))
+     + (SELECT coalesce(sum(length(items)), 0) FROM paged_loop_items WHERE body_key = ANY ($2::bigint[]));
 
 -- name: ended_instance
 -- The row of an ended root.

@@ -5,15 +5,15 @@ engine AS MATERIALIZED (
 ),
 
 -- fragment: all_variables
--- $6 is null: it stands here so that both statements have the same parameters.
+-- $6 is null: it stands here so that both statements have the same parameters. The outermost scope is the process instance.
                 FROM variables
-                WHERE scope_key = ANY (path) AND $6::text[] IS NULL
+                WHERE process_instance_key = path[cardinality(path)] AND scope_key = ANY (path) AND $6::text[] IS NULL
 
 -- fragment: named_variables
 -- Each is looked up by scope and name, however many others there are. As a condition, names would be filtered, or be looked up
 -- among all the variables of that name (variables_value).
-                FROM (SELECT s, n FROM unnest(path) s, unnest($6::text[]) n OFFSET 0) wanted
-                JOIN variables ON scope_key = s AND name = n
+                FROM (SELECT path[cardinality(path)] AS i, s, n FROM unnest(path) s, unnest($6::text[]) n OFFSET 0) wanted
+                JOIN variables ON process_instance_key = i AND scope_key = s AND name = n
 
 -- fragment: measure
 -- The first part of activate, up to the variables of a job.
@@ -333,15 +333,15 @@ ORDER BY j.priority DESC, j.job_key;
 -- This statement locks nothing, so a client that reads slowly holds no row. It reads only jobs whose lease is still the given
 -- one, and leaves out jobs that were cancelled since. A job sees the innermost variable of a name.
 -- include: show
-        FROM variables
-        WHERE scope_key = ANY (j.path) AND $3::text[] IS NULL
+        FROM variables v
+        WHERE v.process_instance_key = j.process_instance_key AND scope_key = ANY (j.path) AND $3::text[] IS NULL
 -- include: shown
 
 -- name: activated_jobs_named
 -- As activated_jobs, for a worker that names its variables.
 -- include: show
-        FROM (SELECT s, n FROM unnest(j.path) s, unnest($3::text[]) n OFFSET 0) wanted
-        JOIN variables ON scope_key = s AND name = n
+        FROM (SELECT j.process_instance_key AS i, s, n FROM unnest(j.path) s, unnest($3::text[]) n OFFSET 0) wanted
+        JOIN variables ON process_instance_key = i AND scope_key = s AND name = n
 -- include: shown
 
 -- name: take_back

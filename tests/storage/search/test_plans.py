@@ -57,6 +57,7 @@ VALUES = {
     "elementInstanceKey": ("73", "70", "1"),
     "parentElementInstanceKey": ("71", "70", "1"),
     "elementInstanceScopeKey": ("70", "73", "1"),
+    "scopeKey": ("70", "73", "1"),
     "incidentKey": ("78", "9", "1"),
     "jobKey": ("78", "9", "1"),
 }

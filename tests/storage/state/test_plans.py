@@ -126,6 +126,29 @@ def test_outcomes_are_found_by_the_primary_key_in_an_empty_log(connection, setti
     assert "Seq Scan" not in text
 
 
+VARIABLES_OF_SCOPES = (
+    r"using variables_of_scopes on .*\n *Index Cond: \(\(process_instance_key = .+\) AND \(scope_key = "
+)
+INNER_INSTANCES = r"using element_instances_scope on .*\n *Index Cond: \(?\(scope_key = "
+
+
+@pytest.mark.parametrize(
+    ("file", "name", "found"),
+    [
+        ("load", "variables", VARIABLES_OF_SCOPES),
+        ("snapshots", "characters", VARIABLES_OF_SCOPES),
+        ("load", "children_ahead", INNER_INSTANCES),
+        ("load", "children_of", INNER_INSTANCES),
+        ("snapshots", "inner_instances", INNER_INSTANCES),
+    ],
+)
+def test_indexes_that_serve_few_statements_serve_these(connection, file, name, found):
+    """Variables by instance and scope, and inner instances of paged loops, which alone are in their index."""
+    use_indexes(connection)
+    text = plan(connection, load(STORAGE / "state" / f"{file}.sql")[name])
+    assert re.search(found, text), text
+
+
 def test_an_unprepared_session_would_read_whole_tables(connection):
     """The plan without the settings: without this the tests above could not fail."""
     assert any(tables_read_whole(connection, statement) for statement in [*CONSUMER, *ACTIVATION])
