@@ -9,7 +9,7 @@ others look at once, so that a move takes milliseconds.
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Mapping
 
 import structlog
 import trio
@@ -106,24 +106,27 @@ class Cluster:
             if not await nodes.beat(connection, self.node.id, self._ready()):
                 await nodes.register(connection, self.node)
             self.view = view = await nodes.view(connection)
-        self._meet(view.nodes)
+        self._meet(view)
         return self._decide(view)
 
     def _ready(self) -> list[int]:
         return self.duties.ready() if self._warm() else []
 
-    def _meet(self, all_nodes: Sequence[Node]) -> None:
-        """Follow what an operator wants of this node's log, and look at the versions of the other nodes.
+    def _meet(self, view: ClusterView) -> None:
+        """Follow what an operator wants of this node's log, and look at the versions of the others and of the schema.
 
         Raises:
-            Escalated: this node began after a live one with which it cannot work together.
+            Escalated: this node began after a live one with which it cannot work together, or was taken for dead when
+                a migration ran that it cannot work with.
         """
+        all_nodes = view.nodes
         if (own := next((node for node in all_nodes if node.id == self.node.id), None)) is None:
             return
         if own.log_levels != self._log_levels:
             self._log_levels = own.log_levels
             self._set_log_levels(own.log_levels)
         try:
+            versions.check_schema(self.node.schema, view.alone)
             versions.check(self.node.version, (node for node in all_nodes if node.live and node.number < own.number))
         except IncompatibleVersion as error:
             raise Escalated(str(error)) from error

@@ -1,16 +1,18 @@
 """The versions of the program that may work on one database at the same time.
 
 Two adjacent minor versions do: a cluster is upgraded node by node, one minor version at a time. Each version reads the
-rows, events and commands that the version before it writes, and leaves the schema usable for it.
+rows, events and commands that the version before it writes, and leaves the schema usable for it. If it cannot, it has a
+migration that runs alone: while no node runs.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
 from vivero.storage.cluster.nodes import Node, Running
+from vivero.storage.schema.migration_files import Migration
 
 _VERSION = re.compile(r"(\d+)\.(\d+)(?:\.|$)")
 
@@ -49,6 +51,34 @@ def check(version: str, nodes: Iterable[Node | Running]) -> None:
         raise IncompatibleVersion(
             f"the node {node.id} at {node.host}:{node.port} runs version {node.version}, and this program is version"
             f" {version}: only adjacent minor versions work together. {_what_to_do(own, other)}"
+        )
+
+
+def check_alone(todo: Iterable[Migration], running: Sequence[Running]) -> None:
+    """Check that these migrations may run beside these nodes, all of which know none of them.
+
+    Raises:
+        IncompatibleVersion: one of them runs alone.
+    """
+    alone = next((migration for migration in todo if migration.is_alone), None)
+    if alone is not None and running:
+        found = ", ".join(f"{node.id} at {node.host}:{node.port} (version {node.version})" for node in running)
+        raise IncompatibleVersion(
+            f"migration {alone} runs alone, because earlier programs cannot work with what later ones write:"
+            f" stop all nodes first, and then start this one. Running: {found}"
+        )
+
+
+def check_schema(schema: int, alone: int) -> None:
+    """Check that a program that knows this schema may work on. `alone`: the latest migration that ran alone.
+
+    Raises:
+        IncompatibleVersion: it may not.
+    """
+    if alone > schema:
+        raise IncompatibleVersion(
+            f"the database has migration {alone:04d}, which ran alone, and this program knows only {schema:04d}: it"
+            " cannot work with what later programs write. Start a newer version of the program"
         )
 
 

@@ -12,6 +12,7 @@ from vivero.storage.postgres import plans
 from vivero.storage.postgres.driver import Connection
 from vivero.storage.postgres.errors import Conflict, SteppedDown
 from vivero.storage.postgres.sql_files import beside
+from vivero.storage.schema.migration_files import SCHEMA_VERSION
 
 _sql = beside(__file__)
 
@@ -100,9 +101,10 @@ async def claim(writer: Connection, partition: int, node: str) -> Claim:
 
 
 async def _claimed(writer: Connection, partition: int, node: str) -> list[tuple[int, int]]:
-    """The new epoch, and the last one that was handed over. Empty: the lease of another node is still running."""
+    """The new epoch, and the last one that was handed over. Empty: the lease of another node is still running, or
+    this program is too old for the schema."""
     _, owner = await writer.pipeline([(_sql["lock_timeout"], ()), (_sql["owner"], (partition,))])
-    return (await writer.execute(_sql["claim"], (partition, node, LEASE_S, owner.rows[0][0]))).rows
+    return (await writer.execute(_sql["claim"], (partition, node, LEASE_S, owner.rows[0][0], SCHEMA_VERSION))).rows
 
 
 async def hand_over(writer: Connection, claim: Claim) -> None:

@@ -26,6 +26,7 @@ SET lock_timeout = '500ms';
 -- A claim succeeds at once if the last owner's backend has ended, otherwise after its lease. A lease that ends later than any new
 -- one would dates from before the server's clock was set back, and has no effect. The claim waits for a batch of the last term
 -- that is still in doubt. It compares the epoch that was read before: a late claim deposes nobody. Leases use real time.
+-- A program that was frozen while a migration ran alone must not load what later programs have written. It knows the schema $5.
 UPDATE partitions p
 SET epoch = epoch + 1, owner_node = $2, owner_pid = pg_backend_pid(),
     owner_backend_start = (SELECT backend_start FROM pg_stat_activity WHERE pid = pg_backend_pid()),
@@ -34,6 +35,7 @@ WHERE id = $1 AND epoch = $4 AND (
     lease_until IS NULL OR owner_node = $2
     OR lease_until NOT BETWEEN clock_timestamp() AND clock_timestamp() + 2 * make_interval(secs => $3)
     OR NOT EXISTS (SELECT FROM pg_stat_activity a WHERE a.pid = p.owner_pid AND a.backend_start = p.owner_backend_start))
+    AND NOT EXISTS (SELECT FROM schema_migrations WHERE version > $5 AND name LIKE 'alone\_%')
 RETURNING epoch, handed_over;
 
 -- name: hand_over

@@ -79,10 +79,11 @@ class Running(NamedTuple):
 
 
 class ClusterView(msgspec.Struct, frozen=True, gc=False):
-    """The nodes, the oldest first, and the partitions, at one moment."""
+    """The nodes, the oldest first, the partitions, and the latest migration that ran alone, at one moment."""
 
     nodes: tuple[Node, ...]
     partitions: tuple[Partition, ...]
+    alone: int = 0
 
 
 _nodes_decoder = msgspec.json.Decoder(tuple[Node, ...])
@@ -102,8 +103,8 @@ async def beat(connection: Connection, id: str, ready: Collection[int] = ()) -> 
 
 async def view(connection: Connection) -> ClusterView:
     """The whole cluster now."""
-    ((nodes, partitions),) = (await connection.execute(_sql["view"], (LIVE_S, LEASE_S))).rows
-    return ClusterView(_nodes_decoder.decode(nodes or "[]"), _partitions_decoder.decode(partitions))
+    ((nodes, partitions, alone),) = (await connection.execute(_sql["view"], (LIVE_S, LEASE_S))).rows
+    return ClusterView(_nodes_decoder.decode(nodes or "[]"), _partitions_decoder.decode(partitions), alone)
 
 
 async def leave(connection: Connection, id: str) -> None:

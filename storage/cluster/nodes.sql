@@ -34,6 +34,8 @@ SELECT (
             OR lease_until NOT BETWEEN clock_timestamp() AND clock_timestamp() + 2 * make_interval(secs => $2)
             OR NOT EXISTS (SELECT FROM sessions s WHERE s.pid = p.owner_pid AND s.backend_start = p.owner_backend_start)
     ) ORDER BY id) FROM partitions p
+), (
+    SELECT coalesce(max(version), 0) FROM schema_migrations WHERE name LIKE 'alone\_%'
 );
 
 -- name: leave

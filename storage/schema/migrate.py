@@ -43,8 +43,8 @@ Progress = Callable[[Migration, int, int], None]
 """Called before each migration with the migration, its number (from 1) among those to run, and their count."""
 
 
-Check = Callable[[Connection], Awaitable[None]]
-"""Raises if the database must not be migrated now."""
+Check = Callable[[Connection, Sequence[Migration]], Awaitable[None]]
+"""Raises if these migrations must not run now."""
 
 
 async def pending(connection: Connection, migrations: Sequence[Migration] | None = None) -> list[Migration]:
@@ -105,7 +105,7 @@ async def migrate(
     async with locked(connection, lock_wait_s):
         todo = await pending(connection, known)
         if before is not None:
-            await before(connection)
+            await before(connection, todo)
         if todo:
             await connection.execute(CREATE_TABLE)
         if todo[:1] == [predecessor.ADOPTION]:

@@ -7,6 +7,14 @@ from pathlib import Path
 
 MIGRATIONS_DIRECTORY = Path(__file__).parent / "migrations"
 
+ALONE = "alone_"
+"""The name of a migration begins so if programs that do not know it cannot work with what later ones write.
+
+It runs while no node runs, and nodes of such programs lead no partition afterwards (`leadership.claim`).
+"""
+ALSO_ALONE = frozenset({89, 94})
+"""Those of before that rule: earlier programs hold no commands, and miss all but the last work items of a tree."""
+
 _FILE_NAME = re.compile(r"(?P<version>\d{4})_(?P<name>[a-z0-9_]+)\.sql")
 _TRANSACTION_CONTROL = re.compile(r"^(BEGIN|START TRANSACTION|COMMIT|ROLLBACK)\b.*;", re.IGNORECASE | re.MULTILINE)
 
@@ -26,6 +34,11 @@ class Migration:
 
     def __str__(self) -> str:
         return f"{self.version:04d}_{self.name}"
+
+    @property
+    def is_alone(self) -> bool:
+        """Whether no node of an earlier program may run meanwhile or afterwards."""
+        return self.name.startswith(ALONE) or self.version in ALSO_ALONE
 
 
 def read_migrations(directory: Path = MIGRATIONS_DIRECTORY) -> tuple[Migration, ...]:

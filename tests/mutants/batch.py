@@ -223,9 +223,15 @@ BATCH: tuple[Mutant, ...] = (
             "WHERE $2::text > '' AND $3::float8 > 0 AND id = $1 AND epoch = $4 AND (",
         ),
         (
-            "a.backend_start = p.owner_backend_start))\nRETURNING epoch, handed_over;",
-            "a.backend_start = p.owner_backend_start));",
+            "name LIKE 'alone\\_%')\nRETURNING epoch, handed_over;",
+            "name LIKE 'alone\\_%');",
         ),
+    ),
+    mutant(
+        "claim: a program of before a migration that ran alone leads",
+        "tests/engine/cluster/test_versions.py::test_a_node_that_was_frozen_while_a_migration_ran_alone_leads_nothing_and_ends",
+        "storage/cluster/leadership.sql",
+        ("WHERE version > $5 AND name", "WHERE version > $5 + 2 AND name"),
     ),
     mutant(
         "claim: a lease that holds is taken over",

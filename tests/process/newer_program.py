@@ -1,4 +1,7 @@
-"""A program of the next minor version: it has one more migration. `python -m tests.process.newer_program up …`."""
+"""A program of the next minor version: it has one more migration. `python -m tests.process.newer_program up …`.
+
+The environment may give the migration another name.
+"""
 
 import os
 
@@ -10,7 +13,7 @@ from vivero.storage.schema.migration_files import SCHEMA_VERSION, Migration, rea
 VERSION = "0.2.0"
 NEXT = Migration(
     SCHEMA_VERSION + 1,
-    "next",
+    os.environ.get("NEXT_MIGRATION", "next"),
     "ALTER TABLE process_instances ADD COLUMN of_the_next_version text; CREATE TABLE next_table (n int PRIMARY KEY);"
     " INSERT INTO next_table VALUES (1)",
     "0" * 64,

@@ -233,6 +233,28 @@ async def test_a_cluster_is_upgraded_node_by_node_under_load(pair, database):
         assert not [entry for entry in program.logged("child ended") if entry["counts"]], program.said()
 
 
+@pytest.mark.long
+async def test_a_migration_that_runs_alone_waits_for_the_end_of_the_other_node(pair, database):
+    """The other one works on until it is stopped, and does not start again."""
+    first, second = pair
+    first.signal(signal.SIGTERM)
+    assert await first.wait() == 0
+    newer(first).environment |= {"NEXT_MIGRATION": "alone_next"}
+    first.start()
+    assert await first.wait() == 1
+    assert f"migration {NEXT.version:04d}_alone_next runs alone" in first.said()
+    assert "(version 0.1.0)" in first.said()
+    assert ask(database, MIGRATIONS) == [(SCHEMA_VERSION, SCHEMA_VERSION)]
+    await deploy(second.port, "one_task.bpmn")
+    second.signal(signal.SIGTERM)
+    assert await second.wait() == 0
+    await first.restart()
+    assert ask(database, MIGRATIONS) == [(NEXT.version, NEXT.version)]
+    second.start()
+    assert await second.wait() == 1
+    assert "start a newer version of the program" in second.said()
+
+
 async def warned(program):
     return program.logged("a newer version runs in this cluster: upgrade this node, too")
 

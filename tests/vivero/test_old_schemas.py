@@ -4,6 +4,7 @@ import psycopg
 import pytest
 from psycopg.conninfo import make_conninfo
 
+from tests.eventually import eventually_rows
 from tests.storage.schemas.fifty import ADOPTED, FIFTY, as_left
 from vivero.config.sections import load
 from vivero.engine.cluster.versions import IncompatibleVersion
@@ -99,6 +100,24 @@ async def test_a_node_that_does_not_fit_is_found_by_every_schema(database, empty
     with pytest.raises(IncompatibleVersion, match=r"the node n at host:8080 runs version 9\.9\.9"):
         await prepare(dsn, CONFIG)
     assert await pending(dsn, CONFIG) == (ADOPTED if left else list(MIGRATIONS[NODES:]))
+    connection.close()
+
+
+BEFORE_WORK_ITEMS = MIGRATIONS[: next(at for at, one in enumerate(MIGRATIONS) if one.version == 94)]
+
+
+async def test_a_migration_that_runs_alone_is_refused_while_a_node_runs(empty_database):
+    """The node would miss work items that this program keeps in their own rows."""
+    connection, other = await connect(empty_database), await connect(empty_database)
+    await migrate(connection, BEFORE_WORK_ITEMS)
+    await other.execute(RUNS, ("0.1.0",))
+    with pytest.raises(IncompatibleVersion, match=r"migration 0094_work_items runs alone.*Running: n at host:8080"):
+        await prepare(empty_database, CONFIG)
+    assert (await pending(empty_database, CONFIG))[0].version == 94
+    other.close()
+    await eventually_rows(connection, [(0,)], "SELECT count(*) FROM nodes JOIN pg_stat_activity USING (pid)")
+    await prepare(empty_database, CONFIG)
+    assert await pending(empty_database, CONFIG) == []
     connection.close()
 
 

@@ -5,7 +5,7 @@ Commands such as `vivero backup` import this module, and nothing of the API or t
 
 from __future__ import annotations
 
-from collections.abc import AsyncGenerator, Callable
+from collections.abc import AsyncGenerator, Callable, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import replace
 from pathlib import Path
@@ -40,8 +40,10 @@ async def prepare(dsn: str, config: Config, migrating: Callable[[Migration, int,
     connection = await driver.connect(dsn, name="vivero:migrate")
     try:
 
-        async def fits(connection: Connection) -> None:
-            versions.check(config.api.version, await nodes.running(connection))
+        async def fits(connection: Connection, todo: Sequence[Migration]) -> None:
+            running = await nodes.running(connection)
+            versions.check(config.api.version, running)
+            versions.check_alone(todo, running)
 
         await migrate.migrate(connection, before=fits, progress=migrating)
     finally:

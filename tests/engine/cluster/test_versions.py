@@ -4,10 +4,11 @@ import pytest
 from structlog.testing import capture_logs
 
 from tests.engine.cluster.test_cluster import FakeNode, node
-from vivero.engine.cluster.versions import IncompatibleVersion, check
+from vivero.engine.cluster.versions import IncompatibleVersion, check, check_alone
 from vivero.engine.supervision.failures import Escalated
-from vivero.storage.cluster import nodes
+from vivero.storage.cluster import leadership, nodes
 from vivero.storage.cluster.nodes import Node
+from vivero.storage.schema.migration_files import SCHEMA_VERSION, Migration
 
 __all__ = ["FakeNode", "node"]
 
@@ -69,6 +70,36 @@ async def test_a_newer_schema_is_logged_once(node, connection):
         await first.look()
     event = "a newer version runs in this cluster: upgrade this node, too"
     assert [line["node"] for line in logged if line["event"] == event] == ["b"]
+
+
+def migration(version, name):
+    return Migration(version, name, "", "0" * 64)
+
+
+USUAL, ALONE = migration(SCHEMA_VERSION + 1, "usual"), migration(SCHEMA_VERSION + 2, "alone_in_another_form")
+NOTED = "INSERT INTO schema_migrations (version, name, sha256) VALUES ($1, $2, $3)"
+
+
+def test_a_migration_that_runs_alone_waits_for_the_end_of_all_nodes():
+    check_alone([USUAL, ALONE], [])
+    check_alone([USUAL], [running("1.0")])
+    with pytest.raises(IncompatibleVersion, match=rf"{ALONE} runs alone.*Running: n at host:8080 \(version 1\.0\)"):
+        check_alone([USUAL, ALONE], [running("1.0")])
+
+
+async def test_a_node_that_was_frozen_while_a_migration_ran_alone_leads_nothing_and_ends(node, connection):
+    first = node("a", schema=SCHEMA_VERSION)
+    await first.look()
+    await connection.execute(NOTED, (USUAL.version, USUAL.name, USUAL.sha256))
+    await first.lead(1)
+    await first.look()
+    await connection.execute(NOTED, (ALONE.version, ALONE.name, ALONE.sha256))
+    with pytest.raises(leadership.Owned):
+        await first.lead(1)
+    with pytest.raises(leadership.Owned):
+        await first.lead(2)
+    with pytest.raises(Escalated, match=f"has migration {ALONE.version:04d}, which ran alone"):
+        await first.look()
 
 
 async def test_a_database_without_the_table_has_no_nodes(connection):

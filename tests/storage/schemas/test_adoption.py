@@ -153,7 +153,8 @@ async def test_a_database_with_other_migrations_is_refused(connection, left, app
 
 
 async def test_a_check_that_refuses_changes_nothing(connection, left):
-    async def refuse(_connection):
+    async def refuse(_connection, todo):
+        assert todo == ADOPTED
         raise LookupError
 
     with pytest.raises(LookupError):
