@@ -15,6 +15,8 @@ from typing import NamedTuple
 import msgspec
 import trio
 
+from vivero.api.access.buckets import Buckets
+from vivero.api.access.rates import Rates
 from vivero.engine.documents.settings import LINK_KEY_S
 from vivero.engine.jobs.execution import Connections
 from vivero.storage.documents import link_keys
@@ -26,6 +28,8 @@ KEPT_S = 60.0
 """A key that an operator deleted is valid on a node for so long at most."""
 UNKNOWN_S = 1.0
 """Links with unknown keys make a node look for new ones once in this time. They wait for it."""
+UNKNOWN_BURST = 20
+"""Links with unknown keys that an address may try at once; then one in `UNKNOWN_S`."""
 
 
 class Link(NamedTuple):
@@ -48,6 +52,7 @@ class LinkKeys:
         self._keys: dict[int, LinkKey] = {}
         self._read_at = -KEPT_S
         self._turn = trio.Lock()
+        self._unknown = Rates(Buckets(UNKNOWN_BURST, 1 / UNKNOWN_S))
 
     async def sign(self, connections: Connections, until_ms: int, place: DocumentPlace, content: int) -> str:
         """The text of a link, for a path."""
@@ -55,13 +60,18 @@ class LinkKeys:
         said = msgspec.json.encode(Link(key.id, until_ms, place, content))
         return f"{_text(said)}.{_text(_mac(key, said))}"
 
-    async def opened(self, connections: Connections, text: str) -> Link | None:
-        """The content of a link. None unless this installation has signed it; its end is not looked at."""
+    async def opened(self, connections: Connections, text: str, address: str) -> Link | None:
+        """The content of a link. None unless this installation has signed it; its end is not looked at.
+
+        Raises Problem 429: too many links with unknown keys come from the address, and each of them waits.
+        """
         try:
             said, mac = (base64.urlsafe_b64decode(f"{part}==") for part in text.split("."))
             link = _decode(said)
         except (binascii.Error, ValueError, msgspec.MsgspecError):
             return None
+        if link.key not in self._keys:
+            self._unknown.check(address)
         key = await self._of(connections, link.key)
         return link if key is not None and hmac.compare_digest(mac, _mac(key, said)) else None
 

@@ -117,8 +117,9 @@ async def create_link(request: Request, services: Services) -> Response:
 
 
 async def open_link(request: Request, services: Services) -> Response:
-    """GET /v2/document-links/{link}: the document of a link, for whoever has it."""
-    link = await services.documents.links.opened(services.reads.pool.connection, request.params["link"])
+    """GET /v2/document-links/{link}: the document of a link, for whoever has it. 404; 429 if an address tries many."""
+    connections, text = services.reads.pool.connection, request.params["link"]
+    link = await services.documents.links.opened(connections, text, request.owner)
     if link is None:
         raise _no_link()
     of_link = frozenset({link.place.tenant}) if services.access.multi_tenancy else None

@@ -7,6 +7,7 @@ from vivero.api.documents import links
 from vivero.api.documents.links import LinkKeys
 from vivero.api.documents.serving import DocumentLost
 from vivero.api.http.downloads import disposition
+from vivero.api.http.problems import Problem
 from vivero.engine.documents.pace import PART_BYTES
 from vivero.storage.documents.documents import DocumentPlace
 
@@ -186,14 +187,35 @@ async def test_links_with_unknown_keys_ask_the_database_once_a_second_and_wait_f
     asked.clear()
 
     async def refused():
-        assert await other.opened(connections, text) is None
+        assert await other.opened(connections, text, "a") is None
 
     async with trio.open_nursery() as nursery:
         for _ in range(5):
             nursery.start_soon(refused)
     assert len(asked) == 1
     text = await LinkKeys(60).sign(connections, 1, DocumentPlace("a", "postgres", "t"), 1)
-    assert await other.opened(connections, text) is not None, "not refused, although it has just looked"
+    assert await other.opened(connections, text, "a") is not None, "not refused, although it has just looked"
+
+
+async def test_an_address_can_try_a_bounded_number_of_links_with_unknown_keys(documents, monkeypatch, mock_clock):
+    """They wait and look for keys. Links with known keys, other addresses and texts that are no links do not count."""
+    connections, place = documents.services.reads.pool.connection, DocumentPlace("a", "postgres", "t")
+    unknown = await LinkKeys(60).sign(connections, 1, place, 1)
+    documents.rows.execute("DELETE FROM document_link_keys")
+    keys = LinkKeys(60)
+    monkeypatch.setattr(links, "UNKNOWN_S", 0.0)  # nothing waits; the pace of `keys` is made
+    known = await keys.sign(connections, 1, place, 1)
+    for _ in range(links.UNKNOWN_BURST):
+        assert await keys.opened(connections, known, "a") is not None
+        assert await keys.opened(connections, "x", "a") is None
+        assert await keys.opened(connections, unknown, "a") is None
+    with pytest.raises(Problem) as refused:
+        await keys.opened(connections, unknown, "a")
+    assert (refused.value.status, refused.value.headers) == (429, ((b"retry-after", b"1"),))
+    assert await keys.opened(connections, unknown, "b") is None
+    assert await keys.opened(connections, known, "a") is not None
+    mock_clock.jump(1)
+    assert await keys.opened(connections, unknown, "a") is None, "a second later it may try again"
 
 
 @pytest.mark.parametrize("ttl", [0, -1, 7 * 24 * 3600 * 1000 + 1, "x", 1.5])
