@@ -56,6 +56,8 @@ class Effect:
     missing = False
     message: int | None = None
     """The key of the message that has their references."""
+    pending: bool = False
+    """Whether a pending start alone keeps the message."""
     instance: int | None = None
     """The key of the process instance that has them."""
 
@@ -66,8 +68,8 @@ async def stored(
 ) -> AsyncGenerator[tuple[list[dict[str, Any]], Effect]]:
     """Store files for the block, which gets their references. Without an effect their documents are deleted.
 
-    Those of a message are deleted when nobody has got it until it expires, and those of an instance like others that
-    name it.
+    Those of a message are deleted when nobody has got it until it expires, or the pending start that keeps it ends
+    without an instance. Those of an instance are deleted like others that name it.
 
     A failure that leaves the outcome of the block unknown keeps them. Raises Problem: 400, 413, 503, 507.
     """
@@ -125,7 +127,9 @@ async def _belong(services: Services, effect: Effect, made: Sequence[Document]) 
     places = [each.place for each in made]
     try:
         async with services.reads.pool.connection() as connection:
-            if effect.message is not None:
+            if effect.message is not None and effect.pending:
+                await documents.belong_to_pending_start(connection, effect.message, places)
+            elif effect.message is not None:
                 await documents.belong_to_message(connection, effect.message, places)
             if effect.instance is not None:
                 await documents.belong_to_instance(connection, effect.instance, places)

@@ -12,7 +12,7 @@ import msgspec
 import structlog
 
 from vivero.api.commands import submission
-from vivero.api.documents.inbound_files import MULTIPART, InboundForm, stored
+from vivero.api.documents.inbound_files import MULTIPART, Effect, InboundForm, stored
 from vivero.api.http.decoding import any_decoder, decode
 from vivero.api.http.problems import Problem, bad_request
 from vivero.api.http.request import MAX_QUERY_FIELDS, Request
@@ -90,15 +90,8 @@ async def _serve(
     files = () if form is None else form.files
     async with stored(request, services, claim.tenant, claim.process_id, files) as (documents, effect):
         seen = {} if form is None else {"documents": documents}
-        correlation, is_new = await _submit(request, services, claim, content, seen)
-        effect.missing = not is_new
-        effect.message = _key(correlation, "messageKey")
-        effect.instance = _key(correlation, "processInstanceKey")
+        correlation = await _submit(request, services, claim, content, seen, effect)
     return _respond(webhook, values | seen | {"correlation": correlation})
-
-
-def _key(correlation: Document, name: str) -> int | None:
-    return int(correlation[name]) if name in correlation else None
 
 
 def _form(request: Request, services: Services, content_type: str) -> InboundForm | None:
@@ -145,9 +138,9 @@ def _ignored(webhook: Webhook) -> Response:
 
 
 async def _submit(
-    request: Request, services: Services, claim: Claim, content: Document, seen: Document
-) -> tuple[Document, bool]:
-    """Start or continue an instance: what response expressions see as `correlation`, and whether this call did it.
+    request: Request, services: Services, claim: Claim, content: Document, seen: Document, effect: Effect
+) -> Document:
+    """Start or continue an instance, and note the effect of this call: what response expressions see as `correlation`.
 
     An earlier call with the same id may have done it. `seen`: what expressions see beside the request.
     """
@@ -160,19 +153,19 @@ async def _submit(
             _inner(request, webhook, id), services, command, content=b"", tenant=claim.tenant, needs_outcome=True
         )
         if made.outcome is None:
-            return {}, True
-        key = made.outcome.reply_by(_instance_decoder).process_instance_key
-        return {"processInstanceKey": str(key), "tenantId": claim.tenant}, not made.appended.replayed
+            return {}
+        effect.instance = made.outcome.reply_by(_instance_decoder).process_instance_key
+        effect.missing = made.appended.replayed
+        return {"processInstanceKey": str(effect.instance), "tenantId": claim.tenant}
     correlation_key = _text(webhook, "correlationKeyExpression", values) or ""
     ttl_ms = min(webhook.ttl_ms, MAX_TIME_TO_LIVE_MS)
-    return await _publish(
-        request, services, claim, PublishMessage(webhook.message, correlation_key, ttl_ms, id, variables)
-    )
+    message = PublishMessage(webhook.message, correlation_key, ttl_ms, id, variables)
+    return await _publish(request, services, claim, message, effect)
 
 
 async def _publish(
-    request: Request, services: Services, claim: Claim, message: PublishMessage
-) -> tuple[Document, bool]:
+    request: Request, services: Services, claim: Claim, message: PublishMessage, effect: Effect
+) -> Document:
     """Publish a message. One with a known id was published before, which is not an error."""
     inner = _inner(request, claim.webhook, None)
     try:
@@ -180,10 +173,13 @@ async def _publish(
     except Problem as problem:
         if message.message_id is None or problem.title != "ALREADY_EXISTS":
             raise
-        return {}, False
+        effect.missing = True
+        return {}
     if made.outcome is None:
-        return {}, True
-    return {"messageKey": str(made.outcome.reply_by(_message_decoder).message_key), "tenantId": claim.tenant}, True
+        return {}
+    reply = made.outcome.reply_by(_message_decoder)
+    effect.message, effect.missing, effect.pending = reply.message_key, reply.lost, reply.pending
+    return {"messageKey": str(reply.message_key), "tenantId": claim.tenant}
 
 
 def _inner(request: Request, webhook: Webhook, id: str | None) -> Request:

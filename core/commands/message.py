@@ -76,9 +76,13 @@ def publish(command: PublishMessage, view: View) -> Effects:
     )
     offer = Offer(command.name, variables, key, command.correlation_key, None, command.business_id)
     receivers = _receivers(offer, channel, view, stored=deadline is not None).values()
+    lost, pending = False, False
+    if deadline is None:
+        lost = not receivers
+        pending = len(receivers) == 1 and not any(_begins(one, channel, view) for one in receivers)
     yield from _send_to_all(offer, receivers, command.thrower if command.completes else None, view, deadline or 0)
     if command.thrower is None:
-        yield Reply(MessageReply(view.tenant, key))
+        yield Reply(MessageReply(view.tenant, key, lost=lost, pending=pending))
 
 
 def publish_rejected(command: PublishMessage, _rejection: Rejection, _view: View) -> Effects:

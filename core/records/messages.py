@@ -418,9 +418,14 @@ class StartClosed(Event, frozen=True):
     key: int
 
 
-class MessageReply(msgspec.Struct, frozen=True, rename="camel", gc=False):
-    """The answer of publishing a message. For a correlation it names the process instance that got the message."""
+class MessageReply(msgspec.Struct, frozen=True, omit_defaults=True, rename="camel", gc=False):
+    """The answer of publishing a message. For a correlation it names the process instance that got the message.
+
+    Of a message that is not stored: `lost`: nobody got it; `pending`: only a pending start has it.
+    """
 
     tenant_id: str
     message_key: int
     process_instance_key: int | None = None
+    lost: bool = False
+    pending: bool = False

@@ -102,6 +102,11 @@ async def belong_to_message(connection: Connection, message: int, places: Sequen
     await _belong(connection, "belong_to_message", message, places)
 
 
+async def belong_to_pending_start(connection: Connection, message: int, places: Sequence[DocumentPlace]) -> None:
+    """Let documents go with a pending start that keeps this message, if it ends without an instance."""
+    await _belong(connection, "belong_to_pending_start", message, places)
+
+
 async def belong_to_instance(connection: Connection, instance: int, places: Sequence[DocumentPlace]) -> None:
     """Write the process instance that was started with them to the metadata of documents."""
     await _belong(connection, "belong_to_instance", instance, places)

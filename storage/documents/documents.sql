@@ -15,6 +15,13 @@ UPDATE documents d SET message_key = stored.message_key
 FROM stored, unnest($2::text[], $3::text[], $4::text[]) AS n(document_id, store_id, tenant_id)
 WHERE d.document_id = n.document_id AND d.store_id = n.store_id AND d.tenant_id = n.tenant_id;
 
+-- name: belong_to_pending_start
+-- A pending start alone keeps the message, which is not stored. If it has ended by now, with an instance or without one, this
+-- changes nothing that counts. Late or twice, it does nothing else.
+UPDATE documents d SET message_key = $1
+FROM unnest($2::text[], $3::text[], $4::text[]) AS n(document_id, store_id, tenant_id)
+WHERE d.document_id = n.document_id AND d.store_id = n.store_id AND d.tenant_id = n.tenant_id;
+
 -- name: belong_to_instance
 -- The instance did not exist when they were added. Late or twice, it does nothing else.
 UPDATE documents d SET process_instance_key = $1

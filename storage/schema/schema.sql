@@ -2007,6 +2007,8 @@ AS $function$
 BEGIN
     UPDATE documents d SET expires_at = '-infinity'
     WHERE d.message_key = ANY (ARRAY(SELECT g.message_key FROM gone g WHERE g.given = '{}'));
+    UPDATE documents d SET message_key = NULL
+    WHERE d.message_key = ANY (ARRAY(SELECT g.message_key FROM gone g WHERE cardinality(g.given) > 1));
     RETURN NULL;
 END $function$;
 

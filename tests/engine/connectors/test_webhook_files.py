@@ -3,9 +3,11 @@
 import hashlib
 import hmac
 
+import pytest
+
 from tests.engine.connectors.programs import deploy, program
 from tests.engine.connectors.test_webhooks import SIGNED, count, variables
-from tests.engine.connectors.webhook_models import by_message, starting, waiting
+from tests.engine.connectors.webhook_models import by_message, pending, starting, waiting
 from tests.eventually import eventually
 from vivero.api.settings import ApiSettings
 from vivero.config.sections import Config
@@ -99,8 +101,11 @@ async def test_a_call_without_an_effect_leaves_no_document(migrated, connection,
 
 async def test_files_go_with_a_message_that_nobody_got_and_stay_with_their_receiver(migrated, connection):
     hook = waiting(correlationKeyExpression="=body.order", resultExpression="={scan: documents[1]}")
+    now = waiting("now", "q", correlationKeyExpression="=body.order", messageTtl="PT0S")
     async with program(migrated) as (client, _, _):
-        assert (await deploy(client, hook)).status_code == 200
+        assert (await deploy(client, hook, now)).status_code == 200
+        answer = await client.post("/inbound/now", data={"order": "other"}, files=files(("at once", b"0")))
+        assert (answer.status_code, await stored(connection)) == (200, (0, 0)), "nobody waited, and it is not stored"
         created = {"processDefinitionId": "p", "variables": {"order": "got"}}
         assert (await client.post("/v2/process-instances", json=created)).status_code == 200
         for order, content in (("lost", b"1"), ("got", b"2"), ("lost", b"2")):
@@ -114,6 +119,24 @@ async def test_files_go_with_a_message_that_nobody_got_and_stay_with_their_recei
         await documents.expire(connection, 10)
         assert (await connection.execute("SELECT file_name FROM documents")).rows == [("got",)]
         assert await stored(connection) == (1, 1)
+
+
+@pytest.mark.parametrize("ttl", ["PT0S", "PT1H"])
+async def test_files_go_with_a_pending_start_that_begins_no_instance(migrated, connection, ttl):
+    async with program(migrated) as (client, _, _):
+        assert (await deploy(client, pending(messageTtl=ttl))).status_code == 200
+        for path, order in (("hook", "lost"), ("hook", "begun"), ("hook2", "begun")):
+            answer = await client.post(f"/inbound/{path}", data={"order": order}, files=files((f"{order} {path}", b"")))
+            assert answer.status_code == 200, answer.text
+        await eventually(lambda: count(client, processDefinitionId="p"), accept=lambda found: found == 1)
+        epoch = (await connection.execute("SELECT epoch FROM partitions WHERE id = 1")).rows[0][0]
+        for rows in ("messages SET deadline_ms = 1", "start_locks SET deadline_ms = 1 WHERE kept IS NOT NULL"):
+            assert (await stored(connection))[0] == 3, "a pending start still has the first one"
+            await connection.execute(f"UPDATE {rows}")
+            await message_channels.expire(connection, 1, epoch, 10)
+            await documents.expire(connection, 10)
+        names = (await connection.execute("SELECT file_name FROM documents ORDER BY 1")).rows
+        assert names == [("begun hook",), ("begun hook2",)]
 
 
 async def test_forms_that_are_too_large_or_broken_are_refused(migrated, connection):

@@ -40,3 +40,29 @@ def waiting(path="hook", id="p", **more):
         f'{properties(path, **more)}<messageEventDefinition messageRef="m"/></intermediateCatchEvent>'
         f'<sequenceFlow id="b" sourceRef="wait" targetRef="end"/><endEvent id="end"/></process></definitions>'
     ).encode()
+
+
+def pending(path="hook", id="p", key="=body.order", **more):
+    """Calls of two paths, `path` and `path` with a 2, start the process together."""
+    more = {"correlationKeyExpression": key} | more
+    return (
+        f'{HEAD}{_message("m")}{_message("n")}<process id="{id}" isExecutable="true">'
+        f'<startEvent id="start" parallelMultiple="true"><messageEventDefinition messageRef="m"/>'
+        f'<messageEventDefinition messageRef="n"/></startEvent>'
+        f'<sequenceFlow id="a" sourceRef="start" targetRef="end"/><endEvent id="end"/></process>'
+        f"{_never(path, 'm', **more)}{_never(f'{path}2', 'n', **more)}</definitions>"
+    ).encode()
+
+
+def _message(id):
+    key = '<zeebe:subscription correlationKey="=order"/>'
+    return f'<message id="{id}" name="{id}"><extensionElements>{key}</extensionElements></message>'
+
+
+def _never(path, message, **more):
+    """A process that never waits, and publishes what its webhook gets."""
+    return (
+        f'<process id="of-{path}" isExecutable="true"><startEvent id="{path}-start"/>'
+        f'<sequenceFlow id="{path}-a" sourceRef="{path}-start" targetRef="{path}-wait"/>'
+        f'<receiveTask id="{path}-wait" messageRef="{message}">{properties(path, **more)}</receiveTask></process>'
+    )
