@@ -4,8 +4,8 @@ import { type Answer, Problem, type Request, send } from './api.ts';
 import { changed } from './live.ts';
 import { isOpen } from './session.ts';
 
-/** A request and, when the program has one, the command line that does the same. Null: the command line of the next one does this, too. */
-export type Command = Request & { cli?: string | null };
+/** A request and, when the program has one, the command line that does the same. Null: the command line of the next one does this, too. `done` is called when it has succeeded, whatever becomes of the next ones. */
+export type Command = Request & { cli?: string | null; done?: () => void };
 export type Notice = {
   id: number;
   label: string;
@@ -54,6 +54,7 @@ export async function attempt<T = unknown>(
   try {
     for (const command of commands) {
       answer = await send<T>(command);
+      command.done?.();
       ms += answer.ms;
     }
     const { batchOperationKey: batch } = (answer?.body || {}) as { batchOperationKey?: string };

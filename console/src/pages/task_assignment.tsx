@@ -17,6 +17,7 @@ function Assign({ task, onClose }: { task: UserTask; onClose: () => void }) {
   const to = useSignal(task.assignee ?? '');
   const before = useSignal(task.assignee ?? '').value;
   const note = useSignal('');
+  const written = useSignal('');
   const path = `/v2/user-tasks/${task.userTaskKey}`;
   const name = t('task.assignee');
   const check = async (): Promise<Checked> => ({
@@ -34,8 +35,10 @@ function Assign({ task, onClose }: { task: UserTask; onClose: () => void }) {
       check={check}
       invalid={to.value ? null : t('task.assignee')}
       commands={[
-        // The note first: after the assignment the task may be out of reach.
-        ...(note.value.trim() ? [commentOf(task.userTaskKey, note.value)] : []),
+        // The note first: after the assignment the task may be out of reach. Once: the assignment may be sent again.
+        ...(note.value.trim() && note.value !== written.value
+          ? [{ ...commentOf(task.userTaskKey, note.value), done: () => (written.value = note.value) }]
+          : []),
         {
           method: 'POST',
           path: `${path}/assignment`,
