@@ -101,6 +101,11 @@ async def begin(connection: Connection, name: str, partition: int) -> None:
     await connection.execute(_sql["begin"], (name, partition))
 
 
+async def mark_comments(connection: Connection, name: str, roots: Sequence[int]) -> None:
+    """Note, before they are read, that a file has the comments of these trees."""
+    await connection.execute(_sql["mark_comments"], (name, list(roots)))
+
+
 async def complete(connection: Connection, name: str, contents: Contents) -> bool:
     """Note that a file is durable. False if it was given up meanwhile."""
     roots = contents.roots
@@ -142,8 +147,10 @@ async def replace(
             await connection.execute(_sql["record_erasure"], (list(erased), old, reason))
             if record is not None:
                 await record(connection, erased)
-            if contents is not None and not await complete(connection, new, contents):
-                raise _GivenUp
+            if contents is not None:
+                await connection.execute(_sql["move_comments"], (old, new, list(contents.waiting)))
+                if not await complete(connection, new, contents):
+                    raise _GivenUp
     except _GivenUp:
         return False
     return True

@@ -2,16 +2,27 @@
 -- Before the first byte is written: a file that nobody knows would stay for ever.
 INSERT INTO archive_files (name, partition_id) VALUES ($1, $2) ON CONFLICT DO NOTHING;
 
+-- name: mark_comments
+-- Before the rows are read: the file has these comments if it has the tree, and may have later ones. A late call marks them with
+-- a file that is never complete, and their trees are archived once more.
+UPDATE user_task_comments SET archive_file = $1 WHERE root_key = ANY ($2::bigint[]);
+
+-- name: move_comments
+-- In the transaction in which a file takes the place of the one that has them.
+UPDATE user_task_comments SET archive_file = $2 WHERE archive_file = $1 AND root_key = ANY ($3::bigint[]);
+
 -- name: one_at_a_time
 -- Files are completed one after the other: each sees what others have completed or deleted.
 SELECT pg_advisory_xact_lock(4715, 0);
 
 -- name: overtaken
--- Trees that are in another complete file, or no longer in the tables: somebody else has archived, deleted or erased them.
+-- Trees that are in another complete file with all comments, or no longer in the tables: somebody else has archived, deleted or
+-- erased them.
 SELECT key FROM unnest($2::bigint[]) AS k(key)
 WHERE NOT EXISTS (SELECT FROM process_instances p WHERE p.process_instance_key = key)
    OR EXISTS (SELECT FROM archive_files f
-        WHERE f.partition_id = $1 AND f.state = 'COMPLETE' AND f.waiting <> '{}' AND key = ANY (f.waiting))
+        WHERE f.partition_id = $1 AND f.state = 'COMPLETE' AND f.waiting <> '{}' AND key = ANY (f.waiting)
+            AND NOT archive_lacks_comments(key))
 LIMIT 1;
 
 -- name: complete
@@ -54,9 +65,10 @@ WHERE partition_id = $1 AND waiting <> '{}'
                 WHERE NOT EXISTS (SELECT FROM process_instances p WHERE p.process_instance_key = w.key));
 
 -- name: waiting
--- The roots that are in a complete file, each with the newest one.
+-- The roots that are in a complete file with all comments, each with the newest one.
 SELECT DISTINCT ON (key) key, name, bytes FROM archive_files f, unnest(f.waiting) AS w(key)
 WHERE f.partition_id = $1 AND f.state = 'COMPLETE' AND f.waiting <> '{}' AND key = ANY ($2)
+    AND NOT archive_lacks_comments(key)
 ORDER BY key, begun_at DESC, name;
 
 -- name: mark_missing

@@ -1296,9 +1296,11 @@ CREATE TABLE user_task_comments (
     author text NOT NULL,
     created_at timestamp with time zone NOT NULL,
     text text NOT NULL,
+    archive_file text,
     CONSTRAINT user_task_comments_pkey PRIMARY KEY (user_task_key, comment_key)
 );
 CREATE INDEX user_task_comments_instance ON user_task_comments USING btree (process_instance_key);
+CREATE INDEX user_task_comments_root ON user_task_comments USING btree (root_key);
 
 -- table user_tasks
 CREATE TABLE user_tasks (
@@ -1765,6 +1767,24 @@ BEGIN
     END IF;
 END $function$;
 
+-- function archive_lacks_comments(root bigint)
+CREATE OR REPLACE FUNCTION archive_lacks_comments(root bigint)
+ RETURNS boolean
+ LANGUAGE plpgsql
+ STABLE
+ SET enable_seqscan TO 'off'
+ SET plan_cache_mode TO 'force_generic_plan'
+AS $function$
+BEGIN
+    RETURN EXISTS (
+        SELECT FROM user_task_comments c
+        WHERE c.root_key = root AND NOT EXISTS (
+            SELECT FROM archive_files f WHERE f.name = c.archive_file AND f.state = 'COMPLETE' AND root = ANY (f.waiting))
+    ) AND EXISTS (
+        SELECT FROM archive_files f
+        WHERE f.partition_id = (root >> 51)::int AND f.state = 'COMPLETE' AND f.waiting <> '{}' AND root = ANY (f.waiting));
+END $function$;
+
 -- function begin_appends(appender uuid, number bigint)
 CREATE OR REPLACE FUNCTION begin_appends(appender uuid, number bigint)
  RETURNS void
@@ -1883,7 +1903,10 @@ BEGIN
         WHERE p.process_instance_key = ANY (roots) AND p.parent_process_instance_key IS NULL AND p.ended_at IS NOT NULL
         ORDER BY p.process_instance_key FOR UPDATE);
 
-    WITH found AS MATERIALIZED (SELECT k.root, k.keeper, k.instances FROM keepers_of_trees(ended) k)
+    WITH found AS MATERIALIZED (
+        SELECT k.root, k.instances, coalesce(k.keeper, CASE
+            WHEN why <> 'ERASURE' AND archive_lacks_comments(k.root) THEN 'a comment that the archive lacks' END) AS keeper
+        FROM keepers_of_trees(ended) k)
     SELECT ARRAY(SELECT f.root FROM found f WHERE f.keeper IS NULL),
         ARRAY(SELECT i.key FROM found f CROSS JOIN unnest(f.instances) AS i(key) WHERE f.keeper IS NULL),
         ARRAY(SELECT f.root FROM found f WHERE f.keeper IS NOT NULL ORDER BY f.root),

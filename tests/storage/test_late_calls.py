@@ -570,6 +570,10 @@ ARCHIVE = """
     INSERT INTO archive_files (name, partition_id, state, trees, first_key, last_key, waiting)
     VALUES ('writing', 1, 'WRITING', NULL, NULL, NULL, '{}'), ('complete', 1, 'COMPLETE', 2, 7, 8, '{7,8}'),
         ('removed', 1, 'REMOVED', 2, 7, 8, '{}');
+    DELETE FROM user_task_comments;
+    INSERT INTO user_task_comments
+        (user_task_key, process_instance_key, root_key, tenant_id, author, created_at, text, archive_file)
+    VALUES (7, 7, 7, 't', 'a', now(), 'x', NULL), (8, 8, 8, 't', 'a', now(), 'x', 'complete');
 """
 CONTENTS = archives.Contents("00", 5, [7, 8], [7, 8])
 
@@ -678,6 +682,8 @@ CASES = [
     ),
     Case("decision_instances.delete", lambda c: decision_instances.delete_evaluations(c, [1, 2]), again, HISTORY),
     Case("archives.begin", lambda c: archives.begin(c, "new", 1), again, ARCHIVE),
+    Case("archives.mark_comments", lambda c: archives.mark_comments(c, "complete", [7]), again, ARCHIVE),
+    Case("archives.move_comments", erase, nothing, ARCHIVE),
     Case("archives.complete", lambda c: archives.complete(c, "writing", CONTENTS), again, ARCHIVE),
     Case("archives.give_up", lambda c: archives.give_up(c, "writing"), again, ARCHIVE),
     Case("archives.forget", lambda c: archives.forget(c, "removed"), again, ARCHIVE),

@@ -147,6 +147,7 @@ class Archive:
             name = file_name(partition, await archives.now_ms(connection))
             known = await archives.knows_files(connection)
             await archives.begin(connection, name, partition)
+            await archives.mark_comments(connection, name, roots)
         await trio.to_thread.run_sync(self._store.prepare, known)
         writer = await trio.to_thread.run_sync(self._store.writer, name)
         try:

@@ -320,6 +320,45 @@ async def test_what_is_deleted_or_erased_meanwhile_comes_into_no_file(roots, arc
     assert sorted(trees(kept)) == roots[1:]
 
 
+async def comment(connection, root, text):
+    await connection.execute(
+        "INSERT INTO user_task_comments (user_task_key, process_instance_key, root_key, tenant_id, author, created_at,"
+        " text) VALUES (1, $1, $1, '<default>', 'ada', now(), $2)",
+        (root, text),
+    )
+
+
+@pytest.mark.parametrize("kept", ["directory"], indirect=True)
+async def test_a_comment_that_comes_after_the_file_is_archived_before_the_deletion(
+    roots, archive, kept, connection, finishing
+):
+    """While the file is stored, or later. An erasure waits for nothing."""
+    first, second, third = roots[:3]
+    await comment(connection, first, "before")
+
+    async def meanwhile():
+        await comment(connection, first, "meanwhile")
+
+    with finishing(meanwhile, 1):
+        assert await archive.before_deletion(roots) == roots
+    await comment(connection, second, "later")
+    await comment(connection, third, "later")
+    lacking = "a comment that the archive lacks"
+    verdicts = await history.delete_trees(connection, [first, second, roots[3]], history.REQUEST)
+    assert verdicts == {first: lacking, second: lacking, roots[3]: history.DELETED}
+    assert await history.delete_trees(connection, [third], history.ERASURE) == {third: history.DELETED}
+    assert await archive.before_deletion([first, second]) == [first, second]
+    newest, _ = await archives.files(connection, 10)
+    lines = {int(tree["rootKey"]): tree for tree in map(json.loads, kept.content(newest.name).splitlines())}
+    texts = {root: [row["text"] for row in tree["user_task_comments"]] for root, tree in lines.items()}
+    assert texts == {first: ["before", "meanwhile"], second: ["later"]}
+    await archive.erase([second], history.REQUEST)  # another file takes its place, and still has the comments
+    assert await archive.before_deletion([first]) == [first]
+    assert sorted(file.trees for file in await archives.files(connection, 10)) == [1, len(roots) - 1]
+    verdicts = await history.delete_trees(connection, [first, second], history.REQUEST)
+    assert verdicts == {first: history.DELETED, second: history.DELETED}
+
+
 @pytest.mark.parametrize("kept", ["directory"], indirect=True)
 async def test_without_a_directory_nothing_is_deleted(roots, retention, directory, connection):
     directory.write_text("a file")
