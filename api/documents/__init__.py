@@ -1,5 +1,5 @@
 """Documents over HTTP: uploads that stream, their metadata, downloads with ranges, and signed links.
 
 Entry: `receiving.receive`, `serving.serve`, `links`.
-Imports: storage, engine, http.
+Imports: storage, engine, access, http.
 """

@@ -1,5 +1,5 @@
--- People comment on tasks of ended instances, too, also between the moment of a file of the archive and the deletion of its trees.
--- A comment names the file that was written with it. It is in that file if the file is complete and has the tree.
+-- People comment on tasks of ended instances, too, also between the moment of a file of the archive and the deletion of its
+-- trees. A comment names the file that was written with it. It is in that file if the file is complete and has the tree.
 ALTER TABLE user_task_comments ADD COLUMN archive_file text;
 CREATE INDEX user_task_comments_root ON user_task_comments (root_key);
 
