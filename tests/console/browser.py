@@ -21,6 +21,13 @@ from tests.eventually import eventually_sync
 AXE = CONSOLE / "node_modules" / "axe-core" / "axe.min.js"
 NAME = """e => e.matches('body, dialog') ? ''
     : [e.getAttribute('aria-label') ?? '', e.labels?.[0]?.innerText ?? '', e.innerText ?? ''].join(' ')"""
+CAN_BE_FOCUSED = f"""([name, exact]) => [...document.querySelectorAll(
+        'a, button, input, select, textarea, summary, [tabindex], [contenteditable]'
+    )].some(e => {{
+        const found = ({NAME})(e);
+        return (exact ? found.trim() === name : found.includes(name)) && e.checkVisibility() && !e.matches(':disabled');
+    }})"""
+"""Whether the page has such an element by now: its scripts and data come later than its other elements."""
 PATIENCE_MS = 20_000
 """How long a page may take to show what a test expects, on a machine that does much else."""
 RULES = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"]
@@ -177,7 +184,8 @@ class Console:
         return release
 
     def row_to(self, name: str, *, most: int = 40) -> None:
-        """Press j until the focus is on a row with this in its text."""
+        """Press j until the focus is on a row with this in its text, once there is one."""
+        expect(self.page.locator("main").get_by_text(name).first).to_be_visible()
         for _ in range(most):
             self.page.keyboard.press("j")
             if name in self.page.evaluate("document.activeElement.innerText"):
@@ -185,7 +193,9 @@ class Console:
         raise AssertionError(f"{name!r} cannot be reached with j on {self.page.url}")
 
     def tab_to(self, name: str, *, exact: bool = False, most: int = 80) -> None:
-        """Press Tab until the focus is on an element with this in its text or label, or with exactly this."""
+        """Press Tab until the focus is on an element with this in its text or label, or with exactly this, once there
+        is one."""
+        eventually_sync(lambda: self.page.evaluate(CAN_BE_FOCUSED, [name, exact]), f"the page has {name!r}")
         for _ in range(most):
             self.page.keyboard.press("Tab")
             found = self.page.evaluate(f"({NAME})(document.activeElement)")
