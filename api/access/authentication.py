@@ -108,12 +108,31 @@ class Authenticator:
         if known is not None and known.until > trio.current_time():
             return known.caller
         changes = self._changes
-        found = await self._flights.get(key, lambda: self._verify(value, address))
-        if found is None:  # every load returns a caller or raises
-            raise unauthorized(INVALID)
+        found = await self._verified(key, value, address)
         if changes == self._changes:
             self._remember(key, found)
         return found.caller
+
+    async def _verified(self, key: bytes, value: bytes, address: str) -> _Found:
+        """The caller of credentials that are not remembered.
+
+        Equal ones that come meanwhile share a check that succeeds, not a refusal: each failure counts, and a limit is
+        that of one address.
+        """
+        is_own = False
+
+        def check() -> Awaitable[_Found]:
+            nonlocal is_own
+            is_own = True
+            return self._verify(value, address)
+
+        try:
+            found = await self._flights.get(key, check)
+        except Problem as problem:
+            if is_own or problem.status not in (401, 429):
+                raise
+            found = None
+        return await self._verify(value, address) if found is None else found
 
     async def check_password(self, username: str, password: str, address: str) -> Caller:
         """The user with this name and password, at sign-in. Raises Problem 401, 429, 503; and StorageError."""
@@ -142,7 +161,7 @@ class Authenticator:
             raise Problem(403, "FORBIDDEN", TAKEN.format(username))
 
     async def _verify(self, value: bytes, address: str) -> _Found:
-        """The caller of credentials that are not remembered.
+        """The caller of these credentials.
 
         Tokens and sessions cost little, and nobody can guess one. So they are checked first, and the failures of others
         who share the address refuse none that is right. Ended sessions are no failures: browsers send them by

@@ -66,6 +66,24 @@ async def test_what_succeeds_or_is_limited_is_no_failure(people, secured, authen
     assert recorded() == [(*USER, "ann", None, f"failed sign-in, {authentication.FAILURES_OF_USER[0]} times")]
 
 
+async def test_equal_guesses_at_the_same_moment_count_each(people, secured, authenticator, recorded, monkeypatch):
+    """A limit holds for them, too. Only a check that succeeds is shared."""
+    most = authentication.FAILURES_OF_USER[0]
+    monkeypatch.setattr(authentication, "FAILURES_OF_USER", (most, 1e-9))
+    people.user("ann")
+    answers = []
+
+    async def guess():
+        answers.append((await secured("GET", ME, headers=basic("ann", "wrong"))).status)
+
+    async with trio.open_nursery() as nursery:
+        for _ in range(most + 2):
+            nursery.start_soon(guess)
+    assert sorted(answers) == [401] * most + [429] * 2
+    await authenticator.failed_sign_ins.write()
+    assert recorded() == [(*USER, "ann", None, f"failed sign-in, {most} times")]
+
+
 class Statements:
     """A pool whose connections count the statements and keep their records."""
 
