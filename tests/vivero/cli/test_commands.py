@@ -70,6 +70,8 @@ def test_from_deployment_to_end(run, tmp_path):
     result = run("start", "empty", "--variables", '{"a": [1, "ü"]}', "--await")
     assert json.loads(good(result)) == {"a": [1, "ü"]}
     assert "completed" in result.stderr
+    document = json.loads(good(run("start", "empty", "--variables", '{"a": [1, "ü"]}', "--await", "--json")))
+    assert (document["processDefinitionId"], document["variables"]) == ("empty", {"a": [1, "ü"]})
 
     key = good(run("start", "order", "--variables", ITEMS, "--business-id", "B-1", "--tag", "x", "--tag", "y")).strip()
     shown = json.loads(good(run("show", key, "--json")))

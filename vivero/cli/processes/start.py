@@ -9,7 +9,7 @@ from typing import Any
 import click
 import trio
 
-from vivero.cli.shared.options import VARIABLES, Seconds, json_option, say
+from vivero.cli.shared.options import VARIABLES, Seconds, json_option, say_encoded
 from vivero.cli.shared.process_ids import complete_process_id, unknown_process
 from vivero.cli.shared.server_options import address_option, talk
 from vivero.client.rest import ApiError, Client, ClientError, Document
@@ -59,6 +59,7 @@ def start(
       vivero start order --variables @order.json --await > result.json
     """
     begun: list[str] = []
+    results: list[str] = []
 
     async def begin(client: Client) -> Document:
         created = await _create(client, process_id, variables, version, business_id, tags)
@@ -66,16 +67,17 @@ def start(
             return created
         begun.append(created["processInstanceKey"])
         click.echo(f"instance {begun[0]} started", err=True)
-        return created | {"variables": await result_of(client, begun[0], timeout_s)}
+        results.append(await result_of(client, begun[0], timeout_s))
+        return created
 
     answer = talk(address, begin, lambda: f"instance {begun[0]}: {continues(begun[0])}" if begun else "")
     if as_json:
-        say(answer)
+        say_encoded(_with_result(answer, results))
     elif "processInstanceKey" not in answer:
         click.echo(f"queued as command {answer['commandPosition']}")
-    elif awaits:
+    elif results:
         click.echo(f"instance {answer['processInstanceKey']} completed", err=True)
-        say(answer["variables"])
+        say_encoded(results[0])
     else:
         click.echo(answer["processInstanceKey"])
 
@@ -97,8 +99,19 @@ async def _create(
         raise ClientError(await unknown_process(client, process_id, what)) from error
 
 
-async def result_of(client: Client, key: str, timeout_s: float) -> Document:
-    """The variables of an instance at its end. Raises ClientError if it does not complete in time."""
+def _with_result(answer: Document, results: list[str]) -> str:
+    """The JSON text of an answer, with the variables of the instance if it has ended."""
+    if not results:
+        return json.dumps(answer, ensure_ascii=False)
+    others = json.dumps({name: value for name, value in answer.items() if name != "variables"}, ensure_ascii=False)
+    return f'{others[:-1]}, "variables": {results[0]}}}'
+
+
+async def result_of(client: Client, key: str, timeout_s: float) -> str:
+    """The variables of an instance at its end, as the JSON text of an object: their numbers stay as they are.
+
+    Raises ClientError if the instance does not complete in time.
+    """
     delay_s = FIRST_POLL_S
     with trio.move_on_after(timeout_s):
         while (instance := await client.instance(key))["state"] in ("ACTIVE", "SUSPENDED"):
@@ -106,10 +119,9 @@ async def result_of(client: Client, key: str, timeout_s: float) -> Document:
             delay_s = min(delay_s * 2, LAST_POLL_S)
         if instance["state"] != "COMPLETED":
             raise ClientError(f"instance {key} was terminated before its end")
-        return {
-            item["name"]: json.loads(item["value"])
-            async for item in client.search_all("variables", {"scopeKey": key}, sort="name", whole_values=True)
-        }
+        found = client.search_all("variables", {"scopeKey": key}, sort="name", whole_values=True)
+        members = [f"{json.dumps(item['name'], ensure_ascii=False)}: {item['value']}" async for item in found]
+        return f"{{{', '.join(members)}}}"
     raise ClientError(f"instance {key} has not ended within {timeout_s:g} s; {continues(key)}")
 
 

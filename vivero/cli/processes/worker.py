@@ -273,7 +273,7 @@ async def _run(command: str, given: bytes, environment: Mapping[str, str]) -> tu
     output, errors = bytearray(), bytearray()
     ended = False
     try:
-        async with _dying_with_us(process), trio.open_nursery() as nursery:
+        async with _guarded(process), trio.open_nursery() as nursery:
             nursery.start_soon(_feed, process, given)
             nursery.start_soon(_drain, process.stdout, output)
             nursery.start_soon(_drain, process.stderr, errors)
@@ -291,7 +291,7 @@ async def _run(command: str, given: bytes, environment: Mapping[str, str]) -> tu
 
 
 @asynccontextmanager
-async def _dying_with_us(process: trio.Process) -> AsyncGenerator[None]:
+async def _guarded(process: trio.Process) -> AsyncGenerator[None]:
     """For the block, another shell kills the group of a process as soon as this program has ended, however it ends.
 
     It waits at a pipe. PR_SET_PDEATHSIG would kill the process at the end of the thread that has started it, and would
