@@ -114,7 +114,7 @@ class Target:
             answer = await self.call("GET", f"/v2/process-instances/{key}")
             return answer.status == 200 and answer.json["state"] != "ACTIVE" and answer.json["state"]
 
-        return await eventually(over, f"{key} ends", within_s=within_s, every_s=0.05)
+        return await eventually(over, f"{key} ends", within_s=within_s, every_s=0.25)
 
     async def canceled(self, key, within_s=60.0):
         """Cancel an instance, and wait for its end."""
@@ -123,10 +123,14 @@ class Target:
         assert await self.ended(key, within_s) == "TERMINATED"
 
     def sql(self, statement, parameters=None):
-        """Run a statement on the program's database: its rows, if any."""
+        """Run a statement on the program's database: its rows, if any. Others, if any work, wait meanwhile."""
         with psycopg.connect(self.database, autocommit=True) as connection:
             cursor = connection.execute(statement, parameters)
             return cursor.fetchall() if cursor.description else []
+
+    async def query(self, statement, parameters=None):
+        """The rows of a statement. The loop goes on, so that the time of others, who work in it, lacks this wait."""
+        return await trio.to_thread.run_sync(self.sql, statement, parameters)
 
     async def _healthy(self):
         return await self.program.status() == 204

@@ -63,10 +63,10 @@ async def test_a_transaction_is_cancelled(target):
         answer = await target.call("POST", f"/v2/jobs/{job['jobKey']}/completion", {}, within_s=PATIENCE_S)
         assert answer.status == 204, answer
         assert await target.ended(key, PATIENCE_S) == "COMPLETED"
-    states = target.sql(
+    states = await target.query(
         "SELECT element_id, state, count(*) FROM element_instances WHERE root_key = %s"
         " AND element_id IN ('unbook', 'nothing-booked', 'booking') GROUP BY 1, 2 ORDER BY 1",
         (int(key),),
     )
     assert states == [("booking", "TERMINATED", 1), ("nothing-booked", "COMPLETED", 1), ("unbook", "COMPLETED", COUNT)]
-    assert jobs_of(target, "waits") == 0
+    assert await jobs_of(target, "waits") == 0

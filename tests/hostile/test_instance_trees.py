@@ -82,33 +82,33 @@ def numbers(count):
     return {"items": list(range(count))}
 
 
-def rows_of(target, key):
-    """Live elements and process instances of a tree."""
+async def rows_of(target, *keys):
+    """Live elements and process instances of trees."""
     tables = ("element_instances", "process_instances")
-    counts = (f"(SELECT count(*) FROM {table} WHERE root_key = {int(key)} AND ended_at IS NULL)" for table in tables)
-    return target.sql(f"SELECT {' + '.join(counts)}")[0][0]
+    counts = (f"(SELECT count(*) FROM {table} WHERE root_key = ANY (%s) AND ended_at IS NULL)" for table in tables)
+    roots = [int(key) for key in keys]
+    return (await target.query(f"SELECT {' + '.join(counts)}", (roots, roots)))[0][0]
 
 
-def jobs_of(target, type):
-    return target.sql("SELECT count(*) FROM jobs WHERE type = %s AND ended_at IS NULL", (type,))[0][0]
+async def jobs_of(target, type):
+    return (await target.query("SELECT count(*) FROM jobs WHERE type = %s AND ended_at IS NULL", (type,)))[0][0]
 
 
 async def until(look, expected, what, within_s=PATIENCE_S):
     """Wait until `look()`, a query, gives at least so many."""
 
     async def there():
-        await trio.lowlevel.checkpoint()
-        return look() >= expected
+        return await look() >= expected
 
     await eventually(there, what, within_s=within_s, every_s=0.25)
 
 
 async def has_nothing_left(target, key, within_s=PATIENCE_S):
     await target.canceled(key, within_s)
-    assert rows_of(target, key) == 0
+    assert await rows_of(target, key) == 0
     tables = {"jobs": "ended_at", "incidents": "resolved_at", "subscriptions": "ended_at"}
     for table, ended in tables.items():
-        left = target.sql(f"SELECT count(*) FROM {table} WHERE root_key = %s AND {ended} IS NULL", (int(key),))
+        left = await target.query(f"SELECT count(*) FROM {table} WHERE root_key = %s AND {ended} IS NULL", (int(key),))
         assert left == [(0,)], table
 
 
@@ -119,7 +119,7 @@ async def test_a_loop_of_loops_of_scripts(target):
         key = await target.created("scripts", numbers(SIDE))
         assert await target.ended(key, PATIENCE_S) == "COMPLETED"
     completed = "SELECT count(*) FROM element_instances WHERE root_key = %s AND element_id = 'script' AND state = %s"
-    assert target.sql(completed, (int(key), "COMPLETED")) == [(SIDE * (SIDE + 1),)], "with the bodies"
+    assert await target.query(completed, (int(key), "COMPLETED")) == [(SIDE * (SIDE + 1),)], "with the bodies"
 
 
 async def test_a_loop_of_loops_of_tasks_is_cancelled(target):
@@ -203,12 +203,12 @@ async def test_a_chain_is_cancelled_within_its_request(target, depth):
     async with target.attacked(within_s=PATIENCE_S):
         key = await target.created("chain", {"n": 1})
         await until(lambda: jobs_of(target, f"bottom-{depth}"), 1, "its bottom is reached")
-        assert rows_of(target, key) == 2 * depth
+        assert await rows_of(target, key) == 2 * depth
         began = trio.current_time()
         answer = await target.call("POST", f"/v2/process-instances/{key}/cancellation", {})
         print(f"a chain of {depth} was cancelled in {trio.current_time() - began:.2f} s")
         assert answer.status == 204, answer
-        assert rows_of(target, key) == 0
+        assert await rows_of(target, key) == 0
 
 
 async def test_a_process_that_calls_itself_in_a_loop_of_501_items(target):
@@ -249,7 +249,7 @@ async def test_nested_loops_in_an_event_sub_process(target, interrupting):
         answer = await target.call("POST", "/v2/signals/broadcast", {"signalName": name}, within_s=PATIENCE_S)
         assert answer.status == 200, answer
         await until(lambda: jobs_of(target, after), 1_600, "all jobs of the event sub-process are there")
-        assert jobs_of(target, before) == (0 if interrupting else 1_600)
+        assert await jobs_of(target, before) == (0 if interrupting else 1_600)
         await has_nothing_left(target, key)
 
 
@@ -284,7 +284,7 @@ async def test_an_error_from_nested_loops_ends_them(target):
         answer = await target.call("POST", f"/v2/jobs/{job['jobKey']}/error", thrown, within_s=PATIENCE_S)
         assert answer.status == 204, answer
         await until(lambda: jobs_of(target, "caught-it"), 1, "the error is caught")
-        assert jobs_of(target, "throws") == 0
+        assert await jobs_of(target, "throws") == 0
         await has_nothing_left(target, key)
 
 
@@ -292,7 +292,7 @@ async def test_many_trees_that_grow_at_once(target):
     await target.deployed(twice("many"))
     async with target.attacked(within_s=PATIENCE_S):
         keys = [await target.created("many") for _ in range(20)]
-        await until(lambda: sum(rows_of(target, key) for key in keys), 10_000, "they have grown")
+        await until(lambda: rows_of(target, *keys), 10_000, "they have grown")
         async with trio.open_nursery() as nursery:
             for key in keys:
                 nursery.start_soon(has_nothing_left, target, key)
