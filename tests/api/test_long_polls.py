@@ -14,7 +14,7 @@ import trio.testing
 from tests.core.engine import Engine
 from tests.core.models import end, process, task
 from tests.core.models import start as start_event
-from vivero.api.activation.long_polls import DELIVERY_S, LOST_S, MAX_LOST, LongPolls, wait_for_any
+from vivero.api.activation.long_polls import DELIVERY_S, LOST_S, LongPolls, wait_for_any
 from vivero.engine.consumer.new_job_leases import NewLease
 from vivero.engine.outcomes.admission import Overloaded
 from vivero.node.http_server import identities_changed
@@ -470,11 +470,12 @@ async def test_a_poll_whose_batch_is_lost_looks(long_polls, start, nursery, mock
     nursery.cancel_scope.cancel()
 
 
-async def test_what_was_lost_is_bounded_although_nobody_looks(long_polls):
-    for number in range(MAX_LOST):
+async def test_what_was_lost_is_bounded_although_nobody_looks(long_polls, monkeypatch):
+    monkeypatch.setattr("vivero.api.activation.long_polls.MAX_LOST", 100)
+    for number in range(100):
         long_polls.note_lost_lease((str(number), "x"), uuid4())
     long_polls.note_lost_lease(("0", "x"), uuid4())
-    assert sum(map(len, long_polls._lost.values())) == MAX_LOST
+    assert sum(map(len, long_polls._lost.values())) == 100
     assert long_polls.lost_leases(("1", "x")) == [], "nobody has asked for longest"
     assert len(long_polls.lost_leases(("0", "x"))) == 2
 

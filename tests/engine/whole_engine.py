@@ -7,11 +7,11 @@ from functools import partial
 import msgspec
 import trio
 
+from tests.core.parsed_models import read_shared
 from vivero.core.bpmn.parser import parse
 from vivero.core.commands.deployments import references_of
 from vivero.core.records.catalogue import Deploy
 from vivero.core.records.instances import CreateInstance
-from vivero.core.resources.kinds import read_resources
 from vivero.engine.appender.calls import Append
 from vivero.engine.appender.task import Appender
 from vivero.engine.consumer.leadership import Consumer
@@ -194,7 +194,7 @@ class WholeEngine:
             sha = hashlib.sha256(content).hexdigest()
             await store_resources(self.connection, [(sha, content)])
             digests.append(sha)
-        parsed = read_resources(files)
+        parsed = read_shared(files)
         assert not any(each.problems for each in parsed), parsed
         for sha, each in zip(digests, parsed, strict=True):
             self.definitions.put(sha, each)
