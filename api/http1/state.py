@@ -10,13 +10,12 @@ from vivero.api.http1.connection_capacity import ConnectionCapacity, Owners
 from vivero.api.http1.figures import HttpFigures
 from vivero.api.http1.memory import Memory
 from vivero.api.http1.settings import ServerSettings
-from vivero.storage.postgres.ticks import next_tick
+from vivero.storage.postgres.ticks import TICK_S, next_tick
 
 Scope = MutableMapping[str, Any]
 Message = MutableMapping[str, Any]
 Receive = Callable[[], Awaitable[Message]]
 Send = Callable[[Message], Awaitable[None]]
-TICK_S = 0.25
 
 App = Callable[[Scope, Receive, Send], Awaitable[None]]
 

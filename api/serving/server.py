@@ -24,13 +24,14 @@ from vivero.api.http1.state import App, ServerState
 from vivero.api.serving.certificate import Certificate
 from vivero.storage.postgres.errors import describe
 from vivero.storage.postgres.given_time import patient
-from vivero.storage.postgres.ticks import next_tick
+from vivero.storage.postgres.ticks import TICK_S, next_tick
 
 __all__ = ["ListenError", "ServerSettings", "open_listeners", "serve"]
 
 log = structlog.get_logger("vivero.api.serving.server")
 
-BEAT_S = 0.2
+BEAT_S = TICK_S
+"""The longest time between two beats of an accept loop. It shares the moments of the server's ticks."""
 ACCEPT_RETRY_S = 0.1
 TURN_S = 0.001
 MAX_TURNS = 10
@@ -71,7 +72,7 @@ async def serve(
     Returns within `settings.drain_grace_s` after `drain`, whatever clients do. Handlers that still run are cancelled
     then, but a handler that shields itself from cancellation is awaited. The listening sockets stay open, even if this
     task is cancelled or fails, so that the caller may serve them again. The accept loops call `beat` at least every
-    0.2 s. Handlers and connections cannot end this task; only a closed listening socket does.
+    `BEAT_S`. Handlers and connections cannot end this task; only a closed listening socket does.
     """
     state = ServerState(app, settings, endpoint.figures)
     async with trio.open_nursery() as nursery:

@@ -14,7 +14,7 @@ from hypercorn.trio.worker_context import WorkerContext
 
 from vivero.api.http1.settings import ServerSettings
 from vivero.api.http1.socket_stream import SocketStream
-from vivero.api.http1.state import TICK_S, App
+from vivero.api.http1.state import App
 from vivero.api.serving.certificate import Certificate
 from vivero.api.serving.server import ACCEPT_RETRY_S, BEAT_S, OUT_OF_RESOURCES, Endpoint, accept_in_turn
 from vivero.api.tls.connection import Connection
@@ -22,7 +22,7 @@ from vivero.api.tls.exchange import CONNECTION, TlsExchange
 from vivero.api.tls.state import TlsState
 from vivero.storage.postgres.errors import describe
 from vivero.storage.postgres.given_time import given_time
-from vivero.storage.postgres.ticks import next_tick
+from vivero.storage.postgres.ticks import TICK_S, next_tick
 
 log = structlog.get_logger(__name__)
 
@@ -77,7 +77,7 @@ class _Server:
         while True:
             beat()
             stream = None
-            with trio.move_on_after(BEAT_S):
+            with trio.move_on_at(next_tick(BEAT_S)):
                 stream = await self._accept(listener, endpoint)
             if stream is not None:
                 self._admit(stream, nursery)

@@ -103,9 +103,11 @@ class Cluster:
     async def run_once(self, connection: Connection, beat: Beat) -> float:
         """Look once, and decide about each partition. Returns the seconds until the next look."""
         with beat.waiting(3 * CALL_TIMEOUT_S):
-            if not await nodes.beat(connection, self.node.id, self._ready()):
+            view = await nodes.beat(connection, self.node.id, self._ready())
+            if view is None:
                 await nodes.register(connection, self.node)
-            self.view = view = await nodes.view(connection)
+                view = await nodes.view(connection)
+            self.view = view
         self._meet(view)
         return self._decide(view)
 

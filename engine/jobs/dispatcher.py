@@ -3,7 +3,8 @@
 The program's own chores have a dispatcher of their own, so that jobs of the user never delay them.
 
 One loop has one connection. In each turn it writes the ends of runs and pulls new ones, in one transaction, so that
-many short jobs cost few commits. At a quarter of the keep-alive interval it writes the heartbeat of all runs at once.
+many short jobs cost few commits. The usual end of a chore waits for the next turn, if that comes soon enough.
+At a quarter of the keep-alive interval it writes the heartbeat of all runs at once.
 If a run gets no heartbeat, another node has it. This node cancels it, and its writes are rolled back.
 """
 
@@ -74,18 +75,26 @@ class RunFigures:
 
 @dataclass(slots=True)
 class _Chores:
-    """The heartbeat and the recovery, each with its period in seconds. Both are due at first."""
+    """The heartbeat and the recovery, each with its period in seconds. Both are due at first.
+
+    The recovery waits for a turn that the loop makes anyway, for up to `patience_s`.
+    """
 
     keep_alive: Callable[[Connection], Awaitable[None]]
     keep_alive_s: float
     recover: Callable[[Connection], Awaitable[None]]
     recover_s: float
+    patience_s: float
     keep_alive_at: float = 0.0
     recover_at: float = 0.0
 
     @property
     def next_at(self) -> float:
-        return min(self.keep_alive_at, self.recover_at)
+        return min(self.keep_alive_at, self.recover_at + self.patience_s)
+
+    def begin_runs(self) -> None:
+        """Nothing has run up to now. A run that is pulled now begins with a heartbeat."""
+        self.keep_alive_at = trio.current_time() + self.keep_alive_s
 
     async def run_due(self, connection: Connection) -> None:
         now = trio.current_time()
@@ -136,6 +145,10 @@ class JobDispatcher:
         self._outcomes = Outcomes()
         self._wake = WakeUp()
         self._draining = False
+        self._turn_at = float("inf")
+        """The time of the next turn (Trio's clock); infinite while one is under way. Ends may wait for it."""
+        self._pulls_all = False
+        """Whether the last turn pulled all that was due, so that the end of a run makes no place that others need."""
         self._clock = (0, 0.0)
         """The time of the jobs in ms (`Due`), and Trio's time when it was read."""
         self.figures = RunFigures()
@@ -212,8 +225,9 @@ class JobDispatcher:
         self, connection: Connection, dispatcher: Dispatcher, beat: Beat, nursery: trio.Nursery
     ) -> None:
         """The loop. Returns when the drain is over."""
-        recover = partial(self._recover, dispatcher)
-        chores = _Chores(self._keep_alive, self._settings.beat_s, recover, self._settings.stale_s / 4)
+        recover, recover_s = partial(self._recover, dispatcher), self._settings.stale_s / 4
+        patience_s = min(self._settings.poll_s, recover_s)
+        chores = _Chores(self._keep_alive, self._settings.beat_s, recover, recover_s, patience_s)
         give_up_at = float("inf")
         while True:
             self._wake.clear()
@@ -221,6 +235,9 @@ class JobDispatcher:
                 give_up_at = min(give_up_at, given_time() + self._settings.drain_s)
                 if given_time() >= give_up_at or not (self._tracker.running or self._outcomes):
                     return
+            self._turn_at = float("inf")
+            if not self._tracker.running:
+                chores.begin_runs()
             batch, delay_s = self._next_batch()
             with beat.waiting(CALL_TIMEOUT_S):
                 runs, due = await self._exchange(connection, dispatcher, batch)
@@ -231,7 +248,9 @@ class JobDispatcher:
             pause_s = min(until_s, delay_s, self._pause_s(due, batch.most, len(runs)))
             if self._follows:
                 pause_s = min(pause_s, EVENTS_S)
-            await self._wake.idle(beat, trio.current_time() + pause_s)
+            self._pulls_all = len(batch.types) == len(self._types) and len(runs) < batch.most and not batch.in_cluster
+            self._turn_at = min(trio.current_time() + pause_s, self._next_at(runs))
+            await self._wake.idle(beat, self._turn_at)
 
     def _next_batch(self) -> tuple[PullLimits, float]:
         """The limits of a pull now, and the seconds until a pull of what waits until more places are free."""
@@ -249,6 +268,18 @@ class JobDispatcher:
             return self._settings.poll_s
         ahead_s = (due.next_ms - due.now_ms) / 1000
         return min(max(ahead_s, SHORTEST_PAUSE_S) if ahead_s > 0 else LOOK_AGAIN_S, self._settings.poll_s)
+
+    def _next_at(self, pulled: Sequence[Run]) -> float:
+        """The time at which a chore of these is due again: its end can wait for that turn."""
+        if self._chores_of is None:
+            return float("inf")
+        dues = [self._next_due_ms(run, self._jobs[run.type], None) for run in pulled]
+        return min((self._at(due_ms) for due_ms in dues if due_ms is not None), default=float("inf"))
+
+    def _at(self, time_ms: int) -> float:
+        """A time of the jobs on Trio's clock, estimated from the last turn."""
+        now_ms, read_at = self._clock
+        return read_at + (time_ms - now_ms) / 1000
 
     def _note_time(self, due: Due) -> None:
         self._clock = (due.now_ms, trio.current_time())
@@ -323,20 +354,25 @@ class JobDispatcher:
         nursery.start_soon(self._run_within, run, self._tracker.dispatched(run))
 
     async def _run_within(self, run: Run, scope: trio.CancelScope) -> None:
+        can_wait = False
         with scope, self._span(span.DISPATCH, run):
-            await self._run(run, self._jobs[run.type])
+            can_wait = await self._run(run, self._jobs[run.type])
         self._tracker.completed(run)
-        self._wake.set()
+        if not can_wait:
+            self._wake.set()
 
-    async def _run(self, run: Run, job: JobDefinition) -> None:
+    async def _run(self, run: Run, job: JobDefinition) -> bool:
+        """Run, and settle the end. True if the next turn is soon enough for what follows from it."""
         reader = None if job.follows is None else EventReader(run, job.follows.types, job.follows.latest)
         execution = self._execution(run, job, reader)
         try:
             try:
                 with self._span(span.EXECUTE, run):
                     result = await self._execute(run, job, execution, reader)
+                due_ms = self._next_due_ms(run, job, result)
                 with self._span(span.COMPLETE, run):
-                    await self._succeed(run, execution, self._next_due_ms(run, job, result))
+                    await self._succeed(run, execution, due_ms)
+                return self._can_wait(due_ms)
             finally:
                 if isinstance(execution, TransactionalExecution):
                     await execution.close()
@@ -344,9 +380,20 @@ class JobDispatcher:
             self._lose(run.lease)
         except (Exception, SystemExit) as error:
             if self._tracker.is_cancelled(run.lease):
-                return
+                return False
             with self._span(span.FAIL if _retry(job).is_last(run.attempt) else span.RETRY, run):
                 self._fail(run, job, error)
+        return False
+
+    def _can_wait(self, due_ms: int | None) -> bool:
+        """Whether the next turn is soon enough for a run that ended, and whose execution is due again at `due_ms`.
+
+        It comes before that time and within the interval of heartbeats, and no other execution waits for the place.
+        Only chores wait: nobody looks at their ends.
+        """
+        if self._chores_of is None or due_ms is None or self._draining or not self._pulls_all:
+            return False
+        return self._turn_at <= min(self._at(due_ms), trio.current_time() + self._settings.beat_s)
 
     async def _execute(self, run: Run, job: JobDefinition, execution: Execution, reader: EventReader | None) -> Result:
         commits = self._commits[run.partition or 0]

@@ -8,7 +8,7 @@ from typing import NamedTuple
 import msgspec
 
 from vivero.storage.cluster.leadership import LEASE_S
-from vivero.storage.postgres.driver import Connection
+from vivero.storage.postgres.driver import Call, Connection, QueryResult
 from vivero.storage.postgres.sql_files import beside
 
 _sql = beside(__file__)
@@ -19,6 +19,7 @@ ENGINE = "engine"
 """The role of nodes that lead partitions."""
 LIVE_S = 5.0
 """A node whose last heartbeat is older is taken for dead."""
+_VIEW: Call = _sql["view"], (LIVE_S, LEASE_S)
 
 
 class Registration(msgspec.Struct, frozen=True):
@@ -96,14 +97,22 @@ async def register(connection: Connection, node: Registration) -> None:
     await connection.execute(_sql["register"], values)
 
 
-async def beat(connection: Connection, id: str, ready: Collection[int] = ()) -> bool:
-    """Makes a heartbeat of a node, which is ready to lead these partitions. False if it has not registered here."""
-    return bool((await connection.execute(_sql["beat"], (id, list(ready)))).rows)
+async def beat(connection: Connection, id: str, ready: Collection[int] = ()) -> ClusterView | None:
+    """Makes a heartbeat of a node, which is ready to lead these partitions, and shows the whole cluster then.
+
+    Both take one round trip and one transaction. None if the node has not registered here.
+    """
+    beaten, shown = await connection.pipeline([(_sql["beat"], (id, list(ready))), _VIEW])
+    return _view_of(shown) if beaten.rows else None
 
 
 async def view(connection: Connection) -> ClusterView:
     """The whole cluster now."""
-    ((nodes, partitions, alone),) = (await connection.execute(_sql["view"], (LIVE_S, LEASE_S))).rows
+    return _view_of(await connection.execute(*_VIEW))
+
+
+def _view_of(result: QueryResult) -> ClusterView:
+    ((nodes, partitions, alone),) = result.rows
     return ClusterView(_nodes_decoder.decode(nodes or "[]"), _partitions_decoder.decode(partitions), alone)
 
 

@@ -1,6 +1,10 @@
 """Chores on PostgreSQL: those of a partition at its owner, in its term, whatever the engine's clock says."""
 
+from functools import partial
+from operator import eq
+
 import pytest
+import trio
 
 from tests.engine.consumer.serial_runs import pin_clock
 from tests.eventually import eventually
@@ -87,6 +91,71 @@ async def test_a_new_partition_gets_its_executions_while_the_dispatcher_runs(
     await connection.script("SELECT make_partition(3)")
     await own(3, "a")
     await eventually(lambda: seen, accept=lambda found: ("a", 3, 1) in found)
+
+
+@pytest.fixture
+def held_chores(connection, dispatcher, nursery, beat):
+    """Starts the dispatcher of two chores that are due now and not again for an hour, and waits until both run.
+
+    Nothing makes it turn for a long time. Each chore ends when its event is set, and fails if that is asked for.
+    """
+    ends = {"vivero.x": trio.Event(), "vivero.y": trio.Event()}
+    rare = {"poll_interval": "PT100S", "keep_alive_interval": "PT500S", "stale_threshold": "PT500S"}
+
+    def held(name, fails):
+        async def run(_execution):
+            await ends[name].wait()
+            if fails:
+                raise ValueError("as asked for")
+
+        return JobDefinition(name, run, Runs.TRIO, schedule=schedules.every("PT1H"))
+
+    async def start(fails=False, **settings):
+        chores = [held(name, fails) for name in ends]
+        made = dispatcher(*chores, node="a", chores=True, max_attempts=0, **rare, **settings)
+        nursery.start_soon(made.run, beat)
+        await eventually(lambda: made.figures.turns, accept=lambda turns: turns > 0)
+        await connection.script("UPDATE job_executions SET execute_at = '2000-01-01'")
+        made.wake()
+        return made, ends
+
+    return start
+
+
+async def end_both(made, ends):
+    """Ends one chore after the other."""
+    await eventually(lambda: made.running, accept=lambda running: running == 2)
+    for left, event in zip((1, 0), ends.values(), strict=True):
+        event.set()
+        await eventually(lambda: made.running, accept=partial(eq, left))
+
+
+@pytest.mark.parametrize("turn", ["wake", "drain"])
+async def test_ends_of_chores_wait_for_the_next_turn_which_writes_them_together(turn, held_chores, until, rows):
+    made, ends = await held_chores()
+    await end_both(made, ends)
+    turns = made.figures.turns
+    assert await rows("state") == [("running",), ("running",)]
+    getattr(made, turn)()
+    await until([("pending",), ("pending",)], "state")
+    assert made.figures.turns == turns + 1
+    assert made.figures.completed == 2
+
+
+async def test_a_chore_that_fails_waits_for_no_turn(held_chores, until):
+    made, ends = await held_chores(fails=True, initial_interval="PT1H")
+    await end_both(made, ends)
+    await until([("pending", 1), ("pending", 1)], "state, attempt_index")
+
+
+async def test_a_chore_that_ends_makes_place_for_one_that_is_due(held_chores, until, rows):
+    made, ends = await held_chores(min_concurrent=1, max_concurrent=1)
+    await eventually(lambda: made.running, accept=lambda running: running == 1)
+    for event in ends.values():
+        event.set()
+    await eventually(lambda: made.figures.started, accept=lambda started: started == 2)
+    await eventually(lambda: made.running, accept=lambda running: running == 0)
+    await until([("pending",), ("pending",)], "state")
 
 
 def test_each_chore_has_its_name_and_place():
