@@ -76,6 +76,7 @@ class Answer:
                 "messages": counts["messages"],
                 "pendingStarts": counts["pending_starts"],
                 "comments": counts["comments"],
+                "savedViews": counts["saved_views"],
                 "idempotencyKeys": counts["idempotency_keys"],
                 "batchOperations": counts["batch_operations"],
                 "jobExecutions": counts["job_executions"],

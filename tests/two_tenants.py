@@ -71,6 +71,9 @@ def fill(rows, key, tenant):
     rows.put("user_tasks", user_task_key=key + 5, created_at=NOW, **own, **element, **lists, **more)
     said = {"author": "ann", "text": f"said in {tenant}", "created_at": NOW}
     rows.put("user_task_comments", user_task_key=key + 5, **tree, tenant_id=tenant, **said)
+    owner = {"owner_type": "USER", "owner_id": "bob", "owner_provider": "PASSWORD"}
+    view = {"resource": "user-tasks", "name": "late", "query": f"process=process-of-{tenant}", "is_shared": True}
+    rows.put("saved_views", **owner, **view, tenant_id=tenant, created_at=NOW, updated_at=NOW)
     more = {"partition_id": 1, "type": "INTERMEDIATE", "due_at_ms": 1, "repetitions": 1, "state": "PENDING"}
     rows.put("timers", timer_key=key + 6, created_at=NOW, target_element_id="wait", **own, **element, **more)
     _messages(rows, key, own, element)

@@ -67,6 +67,9 @@ DELETE_DEFINITION = Audited("RESOURCE", "DELETE")
 CREATE_DOCUMENT = Audited("RESOURCE", "CREATE", Weight.BY_PEOPLE)
 LINK_DOCUMENT = Audited("RESOURCE", "UPDATE", Weight.BY_PEOPLE)
 """A link lets others read."""
+SAVE_VIEW = Audited("RESOURCE", "UPDATE", Weight.BY_PEOPLE)
+DELETE_VIEW = Audited("RESOURCE", "DELETE", Weight.BY_PEOPLE)
+"""Views of lists. The API has no entity for them. The description has the path, and never name or filters."""
 DELETE_DOCUMENT = Audited("RESOURCE", "DELETE", Weight.BY_PEOPLE)
 CANCEL_INSTANCE = Audited("PROCESS_INSTANCE", "CANCEL")
 DELETE_INSTANCE = Audited("PROCESS_INSTANCE", "DELETE")

@@ -86,6 +86,7 @@ from vivero.api.routes.decision_routes import DECISION_ROUTES
 from vivero.api.routes.directory import Entries
 from vivero.api.routes.document_routes import DOCUMENT_ROUTES
 from vivero.api.routes.route import Handler, Route, deployment_limit, exports, of_key, of_tree, variables_limit
+from vivero.api.routes.saved_view_routes import SAVED_VIEW_ROUTES
 from vivero.api.routes.statistics_routes import STATISTICS_ROUTES
 from vivero.api.routes.task_routes import TASK_ROUTES
 from vivero.api.routes.webhook_routes import WEBHOOK_ROUTES
@@ -165,6 +166,7 @@ _REST = (
         audited=administration("USER", "UPDATE"),
     ),
     *_OWN_ACCESS,
+    *SAVED_VIEW_ROUTES,
     Route("POST", "/v2/setup/user", directory.create_first_admin, PUBLIC, audited=administration("USER", "CREATE")),
     # background jobs
     _reads_jobs("POST", "/background-jobs/search", background_jobs.search),

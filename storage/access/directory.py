@@ -86,7 +86,7 @@ async def exists(connection: Connection, kind: EntryKind, id: str) -> bool:
 
 
 async def delete(connection: Connection, kind: EntryKind, id: str) -> str:
-    """Delete an entry with its members, memberships and grants: a later one with its id must not inherit them.
+    """Delete an entry with its members, memberships, grants and views: a later one with its id must not inherit them.
 
     Gives "done", or why not: "unknown", "kept", "used". Raises LastAdmin: then the transaction must not commit.
     """
@@ -103,7 +103,11 @@ async def delete(connection: Connection, kind: EntryKind, id: str) -> str:
         "DELETE FROM members WHERE container_type = $1 AND container_id = $2 OR member_type = $1 AND member_id = $2",
         (kind.type, id),
     )
+    if kind is USER:
+        text = "DELETE FROM saved_views WHERE owner_type = $1 AND owner_id = $2 AND owner_provider = 'PASSWORD'"
+        await connection.execute(text, (kind.type, id))
     if kind is TENANT:
+        await connection.execute("DELETE FROM saved_views WHERE tenant_id = $1", (id,))
         await connection.execute("DELETE FROM cluster_variables WHERE tenant_id = $1", (id,))
         await connection.execute("UPDATE documents SET expires_at = '-infinity' WHERE tenant_id = $1", (id,))
         text = "UPDATE api_tokens SET tenants = array_remove(tenants, $1) WHERE $1 = ANY (tenants)"

@@ -44,7 +44,7 @@ POLICIES: Mapping[str, str] = {
                 "jobs",
             ),
             *("timers", "user_tasks", "subscriptions", "start_subscriptions", "message_correlations", "messages"),
-            "user_task_comments",
+            *("user_task_comments", "saved_views"),
             *("compensations", "decision_instances"),
             *("audit_log", "batch_operation_items", "job_counts", "job_count_changes"),
         ),

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from typing import Annotated, Any, NamedTuple
+from urllib.parse import parse_qsl
 from uuid import UUID
 
 import msgspec
@@ -51,6 +52,8 @@ class Counts:
     """Messages of a key that wait for others to start an instance together."""
     comments: int = 0
     """Comments on user tasks."""
+    saved_views: int = 0
+    """Views of lists that people saved."""
     idempotency_keys: int = 0
     batch_operations: int = 0
     job_executions: int = 0
@@ -317,11 +320,17 @@ class SearchedTable:
     """The number of the first column that is searched."""
     json: frozenset[int] = frozenset()
     """The numbers of columns that are JSON texts."""
+    queries: frozenset[int] = frozenset()
+    """The numbers of columns that are queries of URLs, whose values are searched."""
 
     def searched(self, row: Sequence[Any]) -> list[Any]:
         """The values of a row that are searched."""
-        numbers = range(self.texts_from, len(row))
-        return [msgspec.Raw(row[at].encode()) if at in self.json and row[at] else row[at] for at in numbers]
+        return [self._value(row, at) for at in range(self.texts_from, len(row))]
+
+    def _value(self, row: Sequence[Any], at: int) -> Any:
+        if at in self.queries:
+            return parse_qsl(row[at])
+        return msgspec.Raw(row[at].encode()) if at in self.json and row[at] else row[at]
 
 
 TABLES = (
@@ -330,6 +339,11 @@ TABLES = (
         of_tenants=True,
         bounds_bytes=True,
         texts_from=2,
+    ),
+    SearchedTable(
+        *("views", "delete_views", tuple[_Number], (0,), "saved_views"),
+        of_tenants=True,
+        queries=frozenset({1}),
     ),
     SearchedTable("keys", "delete_keys", tuple[_Text, _Text], ("", ""), "idempotency_keys", of_tenants=True),
     SearchedTable("batches", "empty_batches", tuple[_Number], (0,), "batch_operations", json=frozenset({1})),

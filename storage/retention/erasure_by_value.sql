@@ -121,6 +121,16 @@ ORDER BY c.user_task_key, c.comment_key;
 UPDATE user_task_comments c SET author = 'erased', text = 'erased'
 FROM unnest($1::bigint[], $2::bigint[]) AS x(task, comment) WHERE c.user_task_key = x.task AND c.comment_key = x.comment;
 
+-- name: views
+-- The next saved views of lists.
+SELECT view_key, query, owner_id, name FROM saved_views WHERE view_key > $1
+    -- only tenants: AND tenant_id = ANY ($3::text[])
+ORDER BY view_key LIMIT $2;
+
+-- name: delete_views
+-- Nothing depends on a view. A link to what it shows has the filters itself.
+DELETE FROM saved_views WHERE view_key = ANY ($1::bigint[]);
+
 -- name: batches
 -- The next batch operations that have ended, with all texts that their creators gave.
 SELECT b.batch_operation_key, b.filter::text, b.error, (SELECT string_agg(i.error, chr(10)) FROM batch_operation_items i

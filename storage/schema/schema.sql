@@ -1079,6 +1079,24 @@ CREATE TABLE roles (
 );
 CREATE TRIGGER roles_changed AFTER INSERT OR DELETE OR UPDATE ON roles FOR EACH STATEMENT EXECUTE FUNCTION notify_identities();
 
+-- table saved_views
+CREATE TABLE saved_views (
+    view_key bigint GENERATED ALWAYS AS IDENTITY NOT NULL,
+    tenant_id text NOT NULL,
+    owner_type text NOT NULL,
+    owner_id text NOT NULL,
+    owner_provider text NOT NULL,
+    resource text NOT NULL,
+    name text NOT NULL,
+    query text NOT NULL,
+    is_shared boolean NOT NULL,
+    created_at timestamp with time zone NOT NULL,
+    updated_at timestamp with time zone NOT NULL,
+    CONSTRAINT saved_views_owner_type_owner_id_owner_provider_tenant_id_re_key UNIQUE (owner_type, owner_id, owner_provider, tenant_id, resource, name),
+    CONSTRAINT saved_views_pkey PRIMARY KEY (view_key)
+);
+CREATE INDEX saved_views_shared ON saved_views USING btree (tenant_id) WHERE is_shared;
+
 -- table schema_migrations
 CREATE TABLE schema_migrations (
     version integer NOT NULL,

@@ -119,6 +119,9 @@ BY_VALUE = f"""
     DELETE FROM user_task_comments;
     INSERT INTO user_task_comments (user_task_key, process_instance_key, root_key, tenant_id, author, created_at, text)
     VALUES (1, 1, 1, 't', 'a', now(), 'x');
+    DELETE FROM saved_views;
+    INSERT INTO saved_views OVERRIDING SYSTEM VALUE
+    VALUES (1, 't', 'USER', 'a', '', 'user-tasks', 'x', '', false, now(), now());
 """
 OF_COMMENT = "SELECT array_agg(comment_key) FROM user_task_comments"
 OLD_LOG = f"""{ENDED}
@@ -709,6 +712,7 @@ CASES = [
     Case("erasure_by_value.record_trees", by_value("record_trees", [LOGGED]), again, BY_VALUE),
     Case("erasure_by_value.delete_expired", by_value("delete_expired", [1, 2]), again, MESSAGES),
     Case("erasure_by_value.empty_comments", empties_comments, again, BY_VALUE),
+    Case("erasure_by_value.delete_views", by_value("delete_views", [1]), again, BY_VALUE),
     Case("erasure_by_value.delete_keys", by_value("delete_keys", ["t"], ["k"]), again, BY_VALUE),
     Case("erasure_by_value.empty_batches", by_value("empty_batches", [1]), again, BY_VALUE),
     Case("erasure_by_value.delete_executions", by_value("delete_executions", [FAILED]), again, BY_VALUE),
@@ -1048,6 +1052,7 @@ WITHOUT_EFFECT = {"contents.begin", "link_keys.add"}
 WITH_CHANGES = {
     "audit_log.add",
     "task_comments.add",
+    *("saved_views.save", "saved_views.delete"),
     "task_listeners.changed",
     "cluster_variables.changed",
     *OF_DOCUMENTS,

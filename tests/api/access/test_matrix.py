@@ -4,7 +4,14 @@ import re
 
 import pytest
 
-from tests.api.access import test_batches, test_comments, test_foreign_keys, test_tenant_reads, test_tenants
+from tests.api.access import (
+    test_batches,
+    test_comments,
+    test_foreign_keys,
+    test_saved_views,
+    test_tenant_reads,
+    test_tenants,
+)
 from tests.api.access.conftest import basic, bearer
 from tests.api.changed_services import changed
 from tests.api.conftest import Client, NoDatabase
@@ -32,6 +39,9 @@ dov  GET    /v2/system/usage-metrics
 +    GET    /v2/authentication/me/tokens
 +    POST   /v2/authentication/me/tokens
 +    DELETE /v2/authentication/me/tokens/{tokenName}
++    POST   /v2/saved-views
++    POST   /v2/saved-views/search
++    DELETE /v2/saved-views/{savedViewKey}
 -    POST   /v2/setup/user
 +    POST   /mcp/cluster
 +    POST   /mcp/processes
@@ -406,6 +416,7 @@ OTHER_TENANT = {
         "POST /v2/erasures",
     },
     "own tests of comments": test_comments.ROUTES,
+    "own tests of saved views": test_saved_views.ROUTES,
     "own tests of lists as CSV": {
         f"{method} /v2/{resource}/export"
         for method in ("GET", "POST")

@@ -2,6 +2,7 @@
 
 import json
 from typing import get_args, get_type_hints
+from urllib.parse import quote
 
 import msgspec
 import pytest
@@ -136,6 +137,11 @@ COMMENT = """INSERT INTO user_task_comments
 VALUES (7, 7, 7, $1, $2, now(), $3)"""
 
 
+VIEW = """INSERT INTO saved_views
+    (tenant_id, owner_type, owner_id, owner_provider, resource, name, query, is_shared, created_at, updated_at)
+VALUES ($1, 'USER', $2, '', 'user-tasks', $3, $4, true, now(), now())"""
+
+
 async def write_everywhere(engine):
     await engine.deploy(*(model for model in MODELS if model != WAITING))
     await engine.deploy_together({"echo.dmn": ECHO})
@@ -158,6 +164,13 @@ async def write_everywhere(engine):
     await engine.run(CreateInstance("p", variables=given))
     for author, text in ((PERSON, "mine"), ("bob", f"call {PERSON} first")):
         await engine.rows(COMMENT, TENANT, author, text)
+    for owner, name, query in (
+        (PERSON, "mine", ""),
+        ("bob", PERSON, ""),
+        ("bob", "hers", f"value={quote(json.dumps(PERSON))}"),
+        ("bob", "others", "value=1"),
+    ):
+        await engine.rows(VIEW, TENANT, owner, name, query)
     for (key,) in await engine.rows("SELECT process_instance_key FROM process_instances WHERE ended_at IS NULL"):
         await engine.run(CancelInstance(key))
 
@@ -181,6 +194,7 @@ async def test_nothing_is_left_in_any_column_whatever_way_the_person_came_in(eng
     _, kept, counts = await erase(client, **subject)
     assert places_of(migrated) == set(), (kept, counts)
     assert (counts["comments"], await engine.value("SELECT count(*) FROM user_task_comments")) == (2, 2)
+    assert (counts["savedViews"], await engine.rows("SELECT name FROM saved_views")) == (3, [("others",)])
     for rows, known in zip(await rows_of_logs(engine), before, strict=True):
         assert rows[: len(known)] == known, "the rows stay"
     assert await engine.value("SELECT count(*) FROM command_log WHERE payload LIKE '%bob@example.org%'::bytea") == 1

@@ -1,0 +1,26 @@
+-- name: lock
+-- Views are saved rarely. With the lock nobody exceeds the numbers, and readers do not wait.
+LOCK TABLE saved_views IN SHARE ROW EXCLUSIVE MODE;
+
+-- name: save
+-- A view of the same name is replaced. Nothing if the person has $8 views, or the tenant $9 shared ones.
+INSERT INTO saved_views
+    (tenant_id, owner_type, owner_id, owner_provider, resource, name, query, is_shared, created_at, updated_at)
+SELECT $1::text, $2::text, $3::text, $4::text, $5::text, $6::text, $7::text, $10::boolean, clock_now(), clock_now()
+WHERE (SELECT count(*) FROM saved_views v WHERE v.owner_type = $2 AND v.owner_id = $3 AND v.owner_provider = $4
+        AND (v.tenant_id, v.resource, v.name) <> ($1, $5, $6)) < $8
+    AND (NOT $10 OR (SELECT count(*) FROM saved_views v WHERE v.tenant_id = $1 AND v.is_shared
+        AND (v.owner_type, v.owner_id, v.owner_provider, v.resource, v.name) <> ($2, $3, $4, $5, $6)) < $9)
+ON CONFLICT (owner_type, owner_id, owner_provider, tenant_id, resource, name)
+    DO UPDATE SET query = excluded.query, is_shared = excluded.is_shared, updated_at = excluded.updated_at
+RETURNING view_key;
+
+-- name: find
+-- By primary key, locked for its deletion.
+SELECT resource, is_shared, owner_type = $2 AND owner_id = $3 AND owner_provider = $4 FROM saved_views WHERE view_key = $1
+    -- only tenants: AND tenant_id = ANY ($5::text[])
+FOR UPDATE;
+
+-- name: delete
+-- By primary key, behind `find`.
+DELETE FROM saved_views WHERE view_key = $1;

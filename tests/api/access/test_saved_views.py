@@ -1,0 +1,140 @@
+"""Saved views: whose they are, who sees shared ones, their limits, and their end with a person or a tenant."""
+
+import pytest
+
+from tests.api.access.conftest import basic
+from tests.api.changed_services import changed
+from tests.api.conftest import Client
+from vivero.api import app as api_app
+from vivero.api.callers.caller import Caller
+from vivero.api.callers.permissions import ALL_RIGHTS
+from vivero.api.routes import saved_views as routes
+from vivero.storage.access import directory
+
+PATH = "/v2/saved-views"
+ROUTES = {f"POST {PATH}", f"POST {PATH}/search", f"DELETE {PATH}/{{savedViewKey}}"}
+NAME = "<img src=x onerror=alert(1)> 'late' \u202e ñ"
+VIEW = {"resource": "user-tasks", "name": NAME, "query": "due=past&value=%22%3Cscript%3E%22"}
+
+
+@pytest.fixture
+def staff(people):
+    """An operator, two viewers, and somebody who may read instances only."""
+    for name, role in (("ada", "operator"), ("vera", "viewer"), ("eve", "viewer")):
+        people.user(name, role)
+    people.user("ian")
+    people.grant("USER", "ian", "PROCESS_DEFINITION", "order", "READ_PROCESS_INSTANCE")
+
+
+async def names(client, who):
+    found = (await client("POST", f"{PATH}/search", {"sort": [{"field": "name"}]}, basic(who))).json
+    assert found["page"]["totalItems"] == len(found["items"])
+    return [(each["name"], each["owner"]) for each in found["items"]]
+
+
+async def save(client, who, **more):
+    return await client("POST", PATH, VIEW | more, basic(who))
+
+
+async def test_a_view_is_its_owners_alone_and_comes_back_as_it_was(secured, staff, rows):
+    made = await save(secured, "vera")
+    assert made.status == 200
+    [found] = (await secured("POST", f"{PATH}/search", headers=basic("vera"))).json["items"]
+    assert {name: found[name] for name in VIEW} == VIEW
+    assert (found["savedViewKey"], found["isShared"], found["tenantId"]) == (
+        made.json["savedViewKey"],
+        False,
+        "<default>",
+    )
+    assert await names(secured, "ada") == []
+    for who, status in (("ada", 404), ("eve", 404), ("vera", 204), ("vera", 404)):
+        assert (await secured("DELETE", f"{PATH}/{found['savedViewKey']}", headers=basic(who))).status == status
+    records = str(rows.execute("SELECT a::text FROM audit_log a").fetchall())
+    assert f"POST {PATH}" in records
+    assert "onerror" not in records
+
+
+async def test_a_view_of_the_same_name_is_replaced(secured, staff):
+    first, second = await save(secured, "vera"), await save(secured, "vera", query="q=1", name=f" {NAME} ")
+    assert first.json == second.json
+    other = await save(secured, "vera", resource="process-instances")
+    assert other.json != first.json
+    found = (await secured("POST", f"{PATH}/search", {"filter": {"resource": "user-tasks"}}, basic("vera"))).json
+    assert [each["query"] for each in found["items"]] == ["q=1"]
+
+
+async def test_people_who_may_read_the_list_see_what_people_who_may_change_it_share(secured, staff):
+    assert (await save(secured, "vera", isShared=True)).status == 403
+    key = (await save(secured, "ada", isShared=True)).json["savedViewKey"]
+    assert [await names(secured, who) for who in ("ada", "vera", "ian")] == [[(NAME, "ada")]] * 2 + [[]]
+    assert [
+        (await secured("DELETE", f"{PATH}/{key}", headers=basic(who))).status for who in ("vera", "ian", "ada")
+    ] == [403, 404, 204]
+    instances = await save(secured, "ada", isShared=True, resource="process-instances")
+    assert await names(secured, "ian") == [(NAME, "ada")]
+    await save(secured, "ada", isShared=False, resource="process-instances")
+    assert await names(secured, "ian") == []
+    assert (await secured("DELETE", f"{PATH}/{instances.json['savedViewKey']}", headers=basic("ian"))).status == 404
+
+
+@pytest.mark.parametrize(
+    ("more", "detail"),
+    [
+        ({"name": " "}, "No name provided"),
+        ({"name": "x" * 101}, "must not be longer than 100"),
+        ({"name": "a\0b"}, "NUL"),
+        ({"query": "x" * 4001}, "must not be longer than 4000"),
+        ({"resource": None}, "No resource provided"),
+        ({"resource": "jobs"}, "resource"),
+        ({"owner": "eve"}, "owner"),
+        ({"isShared": "yes"}, "isShared"),
+        ({"tenantId": "a"}, "multi-tenancy is disabled"),
+    ],
+)
+async def test_what_is_refused_names_the_field(reader, more, detail):
+    answer = await reader("POST", PATH, VIEW | more)
+    assert (answer.status, detail in answer.problem["detail"]) == (400, True), answer.body
+
+
+async def test_their_number_is_limited(secured, staff, people, monkeypatch):
+    people.user("amy", "operator")
+    monkeypatch.setattr(routes, "MOST_VIEWS", 2)
+    monkeypatch.setattr(routes, "MOST_SHARED", 1)
+    asked = [("ada", "1", True), ("ada", "2", True), ("amy", "1", True), ("ada", "2", False), ("ada", "3", False)]
+    asked += [("ada", "1", True), ("amy", "1", False)]
+    statuses = [(await save(secured, who, name=name, isShared=shared)).status for who, name, shared in asked]
+    assert statuses == [200, 409, 409, 200, 409, 200, 200]
+
+
+class As:
+    """Access that takes everybody for a caller with some tenants."""
+
+    def __init__(self, *tenants) -> None:
+        self.caller = Caller("USER", "ann", ALL_RIGHTS, tenants=frozenset(tenants))
+
+    async def authenticate(self, headers, address):
+        return self.caller
+
+
+async def test_a_view_of_another_tenant_is_an_unknown_view(stored, rows):
+    both, one = (
+        Client(api_app.build(changed(stored, access=As(*tenants), multi_tenancy=True))) for tenants in ("ab", "b")
+    )
+    keys = [(await both("POST", PATH, VIEW | {"tenantId": tenant})).json["savedViewKey"] for tenant in "ab"]
+    assert [(await one("POST", PATH, VIEW | more)).status for more in ({"tenantId": "a"}, {})] == [403, 400]
+    assert [(await one("DELETE", f"{PATH}/{key}")).status for key in keys] == [404, 204]
+    assert rows.execute("SELECT tenant_id FROM saved_views").fetchall() == [("a",)]
+
+
+async def test_views_end_with_their_owner_and_their_tenant(secured, staff, rows, stored):
+    await save(secured, "vera")
+    await save(secured, "ada", isShared=True)
+    rows.put("tenants", tenant_id="t", name="t")
+    rows.execute("UPDATE saved_views SET owner_provider = 'OIDC', tenant_id = 't' WHERE owner_id = 'ada'")
+    async with stored.reads.pool.connection() as connection:
+        for name in ("ada", "vera"):
+            assert await directory.delete(connection, directory.USER, name) == "done"
+        left = rows.execute("SELECT owner_id FROM saved_views").fetchall()
+        assert await directory.delete(connection, directory.TENANT, "t") == "done"
+    assert left == [("ada",)], "a person of the identity provider with the name of a local user is another one"
+    assert rows.execute("SELECT count(*) FROM saved_views").fetchall() == [(0,)]
