@@ -7,9 +7,11 @@ import { type Key, number, t, total } from '../lib/i18n.ts';
 import { useResource } from '../lib/resource.ts';
 import { go, href, put, query } from '../lib/router.ts';
 import { UPDATE_INSTANCE } from '../lib/session.ts';
+import { columns as remembered } from '../lib/settings.ts';
 import type { Definition, Instance, Page, PageInfo } from '../lib/shapes.ts';
 import { Act } from '../parts/act.tsx';
 import { Head } from '../parts/head.tsx';
+import { SavedViews } from '../parts/saved_views.tsx';
 import { List, sortOf } from '../parts/table.tsx';
 import { BatchButton } from './batch.tsx';
 import { ColumnChoice, columnsOf, fileOf, shown, useValues } from './instance_columns.tsx';
@@ -213,6 +215,7 @@ export function Instances() {
                 {t('export.do')}
               </a>
             )}
+            <SavedViews resource="process-instances" more={{ columns: remembered.value }} />
             <ColumnChoice state={values.state} />
           </>
         }

@@ -18,6 +18,7 @@ import { useSuspended } from '../parts/held.tsx';
 import { JsonArea } from '../parts/json_area.tsx';
 import { ProblemBox } from '../parts/problem.tsx';
 import { Rest } from '../parts/rest.tsx';
+import { SavedViews } from '../parts/saved_views.tsx';
 import { State } from '../parts/state.tsx';
 import { tenantOf } from '../parts/tenant.tsx';
 import { KeyText, Time } from '../parts/time.tsx';
@@ -238,20 +239,23 @@ export function Tasks({ id }: { id?: string }) {
       <Head
         title={t('nav.tasks')}
         actions={
-          <fieldset class="states">
-            <legend class="sr">{t('state')}</legend>
-            {VIEWS.filter((name) => name !== 'groups' || groups.length > 0 || view === name).map((name) => (
-              <label key={name}>
-                <input
-                  type="radio"
-                  name="view"
-                  checked={view === name}
-                  onChange={() => put({ view: name === 'open' ? null : name })}
-                />
-                {t(`task.view.${name}`)}
-              </label>
-            ))}
-          </fieldset>
+          <>
+            <SavedViews resource="user-tasks" />
+            <fieldset class="states">
+              <legend class="sr">{t('state')}</legend>
+              {VIEWS.filter((name) => name !== 'groups' || groups.length > 0 || view === name).map((name) => (
+                <label key={name}>
+                  <input
+                    type="radio"
+                    name="view"
+                    checked={view === name}
+                    onChange={() => put({ view: name === 'open' ? null : name })}
+                  />
+                  {t(`task.view.${name}`)}
+                </label>
+              ))}
+            </fieldset>
+          </>
         }
       />
       <div class={id ? 'panes opened' : 'panes'}>
