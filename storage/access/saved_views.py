@@ -54,6 +54,7 @@ async def save(connection: Connection, view: View, most: int, most_shared: int) 
 
 async def find(connection: Connection, key: int, owner: ViewOwner, tenants: Tenants = None) -> FoundView | None:
     """The view with this key in one of these tenants, in the caller's transaction; None if there is none."""
+    await connection.execute(_sql["lock"])
     rows = (await _of_tenants.execute(connection, "find", tenants, key, *owner)).rows
     return FoundView(*rows[0]) if rows else None
 

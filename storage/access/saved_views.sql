@@ -1,5 +1,6 @@
 -- name: lock
--- Views are saved rarely. With the lock nobody exceeds the numbers, and readers do not wait.
+-- Views are saved and deleted rarely. With the lock nobody exceeds the numbers, a view stays as it was found until its
+-- deletion, and readers do not wait. A lock of the row instead would deadlock with a save of the same view.
 LOCK TABLE saved_views IN SHARE ROW EXCLUSIVE MODE;
 
 -- name: save
@@ -16,10 +17,10 @@ ON CONFLICT (owner_type, owner_id, owner_provider, tenant_id, resource, name)
 RETURNING view_key;
 
 -- name: find
--- By primary key, locked for its deletion.
+-- By primary key, behind `lock`.
 SELECT resource, is_shared, owner_type = $2 AND owner_id = $3 AND owner_provider = $4 FROM saved_views WHERE view_key = $1
     -- only tenants: AND tenant_id = ANY ($5::text[])
-FOR UPDATE;
+;
 
 -- name: delete
 -- By primary key, behind `find`.

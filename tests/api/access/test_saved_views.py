@@ -1,15 +1,18 @@
 """Saved views: whose they are, who sees shared ones, their limits, and their end with a person or a tenant."""
 
 import pytest
+import trio
 
 from tests.api.access.conftest import basic
 from tests.api.changed_services import changed
 from tests.api.conftest import Client
+from tests.eventually import eventually
 from vivero.api import app as api_app
 from vivero.api.callers.caller import Caller
 from vivero.api.callers.permissions import ALL_RIGHTS
 from vivero.api.routes import saved_views as routes
-from vivero.storage.access import directory
+from vivero.storage.access import directory, saved_views
+from vivero.storage.access.saved_views import View, ViewOwner
 
 PATH = "/v2/saved-views"
 ROUTES = {f"POST {PATH}", f"POST {PATH}/search", f"DELETE {PATH}/{{savedViewKey}}"}
@@ -138,3 +141,23 @@ async def test_views_end_with_their_owner_and_their_tenant(secured, staff, rows,
         assert await directory.delete(connection, directory.TENANT, "t") == "done"
     assert left == [("ada",)], "a person of the identity provider with the name of a local user is another one"
     assert rows.execute("SELECT count(*) FROM saved_views").fetchall() == [(0,)]
+
+
+async def test_a_view_that_is_deleted_and_saved_at_the_same_moment_is_saved(stored, rows):
+    """The save waits for the deletion, and neither is the victim of a deadlock."""
+    view = View("<default>", ViewOwner("USER", "ann", ""), "user-tasks", "x", "", False)
+    waiting = "SELECT count(*) FROM pg_locks WHERE NOT granted AND relation = 'saved_views'::regclass"
+    connections, keys = stored.reads.pool.connection, []
+
+    async def save_view():
+        async with connections() as connection, connection.transaction():
+            keys.append(await saved_views.save(connection, view, 1, 1))
+
+    await save_view()
+    async with trio.open_nursery() as nursery, connections() as connection, connection.transaction():
+        assert await saved_views.find(connection, keys[0], view.owner) is not None
+        nursery.start_soon(save_view)
+        await eventually(lambda: rows.execute(waiting).fetchall() != [(0,)], "the save waits")
+        await saved_views.delete(connection, keys[0])
+    assert rows.execute("SELECT view_key FROM saved_views").fetchall() == [(keys[1],)]
+    assert keys[0] != keys[1]
