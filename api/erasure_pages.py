@@ -35,6 +35,7 @@ from vivero.storage.retention.erasure_by_value import (
 
 MESSAGES, PENDING_STARTS, LOGS = "messages:", "starts:", "log:"
 """The beginnings of places, before those of the tables."""
+NO_PLACE = "The provided after is no place that an answer has named"
 T = TypeVar("T")
 
 
@@ -162,8 +163,10 @@ class Pages:
             self.answer.damaged += done.damaged
 
     async def table(self, rest: str, kind: str) -> str | None:
-        """The next page of a table that belongs to no tree."""
+        """The next page of a table that belongs to no tree. Raises Problem 400 if it is not the caller's to search."""
         table, decoder = _TABLES[kind]
+        if not self._may_search(table):
+            raise invalid_argument(NO_PLACE)
         after = _read(rest, lambda: decoder.decode(base64.urlsafe_b64decode(rest)), table.first)
         counts = Counts()
         async with self.services.reads.pool.connection() as connection, connection.transaction():
@@ -173,7 +176,10 @@ class Pages:
         if found is not None:
             return kind + base64.urlsafe_b64encode(msgspec.json.encode(found)).decode()
         later = list(_TABLES)[list(_TABLES).index(kind) + 1 :]
-        return next((each for each in later if _TABLES[each][0].of_tenants or self.search.tenants is None), None)
+        return next((each for each in later if self._may_search(_TABLES[each][0])), None)
+
+    def _may_search(self, table: by_value.SearchedTable) -> bool:
+        return table.of_tenants or self.search.tenants is None
 
     def _whole(self, counts: Counts, place: str) -> list[str]:
         return [place] if counts.erased else []
@@ -202,4 +208,4 @@ def _read(rest: str, read: Callable[[], T], first: T) -> T:
     try:
         return read() if rest else first
     except (ValueError, TypeError, msgspec.DecodeError) as error:
-        raise invalid_argument("The provided after is no place that an answer has named") from error
+        raise invalid_argument(NO_PLACE) from error

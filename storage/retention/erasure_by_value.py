@@ -321,7 +321,7 @@ class SearchedTable:
     json: frozenset[int] = frozenset()
     """The numbers of columns that are JSON texts."""
     queries: frozenset[int] = frozenset()
-    """The numbers of columns that are queries of URLs, whose values are searched."""
+    """The numbers of columns that are queries of URLs, whose names and values are searched."""
 
     def searched(self, row: Sequence[Any]) -> list[Any]:
         """The values of a row that are searched."""
@@ -329,7 +329,7 @@ class SearchedTable:
 
     def _value(self, row: Sequence[Any], at: int) -> Any:
         if at in self.queries:
-            return parse_qsl(row[at])
+            return parse_qsl(row[at], keep_blank_values=True)
         return msgspec.Raw(row[at].encode()) if at in self.json and row[at] else row[at]
 
 

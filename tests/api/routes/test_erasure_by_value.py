@@ -7,6 +7,7 @@ from urllib.parse import quote
 import msgspec
 import pytest
 
+from tests.api.access.test_saved_views import As
 from tests.api.changed_services import changed
 from tests.api.conftest import Client
 from tests.chaos import replayed
@@ -168,6 +169,7 @@ async def write_everywhere(engine):
         (PERSON, "mine", ""),
         ("bob", PERSON, ""),
         ("bob", "hers", f"value={quote(json.dumps(PERSON))}"),
+        ("bob", "names", f"{quote(PERSON)}=&x=1"),
         ("bob", "others", "value=1"),
     ):
         await engine.rows(VIEW, TENANT, owner, name, query)
@@ -194,7 +196,7 @@ async def test_nothing_is_left_in_any_column_whatever_way_the_person_came_in(eng
     _, kept, counts = await erase(client, **subject)
     assert places_of(migrated) == set(), (kept, counts)
     assert (counts["comments"], await engine.value("SELECT count(*) FROM user_task_comments")) == (2, 2)
-    assert (counts["savedViews"], await engine.rows("SELECT name FROM saved_views")) == (3, [("others",)])
+    assert (counts["savedViews"], await engine.rows("SELECT name FROM saved_views")) == (4, [("others",)])
     for rows, known in zip(await rows_of_logs(engine), before, strict=True):
         assert rows[: len(known)] == known, "the rows stay"
     assert await engine.value("SELECT count(*) FROM command_log WHERE payload LIKE '%bob@example.org%'::bytea") == 1
@@ -378,3 +380,11 @@ async def test_what_was_erased_is_recorded_without_the_value(engine, client, mig
 @pytest.mark.harmless
 async def test_bad_input(make_client, body):
     assert (await make_client()("POST", "/v2/erasures", body)).status == 400
+
+
+@pytest.mark.parametrize("kind", ["batches", "executions", "workers"])
+async def test_callers_of_some_tenants_cannot_name_a_table_that_has_none(services, kind):
+    """Answers do not name it to them, and a guess must not reach the rows of other tenants."""
+    client = Client(api_app.build(changed(services, access=As("a"), multi_tenancy=True)))
+    answer = await client("POST", "/v2/erasures", {"values": [PERSON], "after": f"{kind}:"})
+    assert (answer.status, answer.problem["title"]) == (400, "INVALID_ARGUMENT")
