@@ -218,6 +218,22 @@ async def test_an_address_can_try_a_bounded_number_of_links_with_unknown_keys(do
     assert await keys.opened(connections, unknown, "a") is None, "a second later it may try again"
 
 
+async def test_a_page_with_many_links_opens_on_a_node_that_has_just_started(documents):
+    """The node has no keys yet. They are read once, and the links do not count as unknown."""
+    connections, place = documents.services.reads.pool.connection, DocumentPlace("a", "postgres", "t")
+    text = await LinkKeys(60).sign(connections, 1, place, 1)
+    node, opened = LinkKeys(60), []
+
+    async def open_link():
+        opened.append(await node.opened(connections, text, "a"))
+
+    async with trio.open_nursery() as nursery:
+        for _ in range(links.UNKNOWN_BURST + 5):
+            nursery.start_soon(open_link)
+    assert len(opened) == links.UNKNOWN_BURST + 5
+    assert None not in opened
+
+
 @pytest.mark.parametrize("ttl", [0, -1, 7 * 24 * 3600 * 1000 + 1, "x", 1.5])
 async def test_the_life_of_a_link_has_limits(documents, ttl):
     id = (await documents.upload(b"hello"))["documentId"]
