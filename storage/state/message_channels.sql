@@ -102,16 +102,17 @@ ORDER BY c.subscription_key;
 
 -- name: expire
 -- Deletes the earliest expired messages, if the term ($3) of the partition has not ended, and pending starts of any partition
--- whose time is over, with the documents of the messages that they kept. SKIP LOCKED: it does not wait for a row that a batch is
--- changing. The keys are an array, here and below: a plan that was made for an empty table would join, and later read the whole
--- table.
+-- whose time is over, with the documents of the messages that they kept, except those that another process got as well: such a
+-- message may still be here, or ends in this statement. SKIP LOCKED: it does not wait for a row that a batch is changing. The
+-- keys are an array, here and below: a plan that was made for an empty table would join, and later read the whole table.
 WITH given_up AS (DELETE FROM start_locks WHERE process_instance_key = ANY (ARRAY(
     SELECT process_instance_key FROM start_locks
     WHERE deadline_ms <= to_epoch_ms(clock_now()) AND EXISTS (SELECT FROM partitions p WHERE (p.id, p.epoch) = ($1, $3))
     ORDER BY deadline_ms LIMIT $2 FOR UPDATE SKIP LOCKED))
     RETURNING kept
 ), unused AS (UPDATE documents SET expires_at = '-infinity' WHERE message_key = ANY (ARRAY(
-    SELECT (one ->> 'message')::bigint FROM given_up CROSS JOIN json_array_elements(given_up.kept) AS one)))
+    SELECT one.message FROM given_up CROSS JOIN json_to_recordset(given_up.kept) AS one (message bigint)
+    WHERE coalesce((SELECT cardinality(m.given) FROM messages m WHERE m.message_key = one.message), 1) = 1)))
 DELETE FROM messages WHERE message_key = ANY (ARRAY(
     SELECT message_key FROM messages
     WHERE partition_id = (SELECT id FROM partitions WHERE id = $1 AND epoch = $3) AND deadline_ms <= to_epoch_ms(clock_now())

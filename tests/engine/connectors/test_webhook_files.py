@@ -139,6 +139,21 @@ async def test_files_go_with_a_pending_start_that_begins_no_instance(migrated, c
         assert names == [("begun hook",), ("begun hook2",)]
 
 
+async def test_files_that_another_process_got_stay_when_the_pending_start_ends(migrated, connection):
+    async with program(migrated) as (client, _, _):
+        assert (await deploy(client, pending(messageTtl="P40D"))).status_code == 200
+        for order in ("alone", "shared"):
+            answer = await client.post("/inbound/hook", data={"order": order}, files=files((order, b"")))
+            assert answer.status_code == 200, answer.text
+        given = "given || CASE correlation_key WHEN 'shared' THEN '{other}'::text[] ELSE '{}' END"
+        await connection.execute(f"UPDATE messages SET deadline_ms = 1, given = {given}")
+        await connection.execute("UPDATE start_locks SET deadline_ms = 1")
+        epoch = (await connection.execute("SELECT epoch FROM partitions WHERE id = 1")).rows[0][0]
+        assert await message_channels.expire(connection, 1, epoch, 10) == 2
+        await documents.expire(connection, 10)
+        assert (await connection.execute("SELECT file_name FROM documents")).rows == [("shared",)]
+
+
 async def test_forms_that_are_too_large_or_broken_are_refused(migrated, connection):
     most = DocumentSettings(max_bytes=1_000)
     async with program(migrated, others=({"roles": Config().roles, "documents": most},)) as (client, _, _):
