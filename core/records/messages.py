@@ -421,7 +421,7 @@ class StartClosed(Event, frozen=True):
 class MessageReply(msgspec.Struct, frozen=True, omit_defaults=True, rename="camel", gc=False):
     """The answer of publishing a message. For a correlation it names the process instance that got the message.
 
-    Of a message that is not stored: `lost`: nobody got it; `pending`: only a pending start has it.
+    For a message that is not stored: `lost`: nobody got it; `pending`: only a pending start has it.
     """
 
     tenant_id: str

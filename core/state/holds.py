@@ -38,7 +38,7 @@ class Waiting(Generic[C]):
     characters_before: int = 0
     kept: deque[Kept[C]] = field(default_factory=deque)
     characters: int = 0
-    """Of all of them."""
+    """The sum over all of them."""
 
     @property
     def commands(self) -> int:

@@ -1,4 +1,4 @@
-"""How far each log goes, and how many of its commands wait for an engine."""
+"""The last position of each log, and the commands of it that wait for an engine."""
 
 from __future__ import annotations
 
