@@ -46,6 +46,10 @@ class LogLag:
         """Nobody leads the partition, and the commands between `cursor` and the last position wait."""
         self._cursors[partition] = cursor
 
+    def led(self, partition: int) -> None:
+        """An engine leads the partition. When it ends, what was counted before it says nothing of what waits then."""
+        self._cursors.pop(partition, None)
+
     def refusal(self, partition: int, progress: LogProgress | None, unprocessed: int) -> str | None:
         """The reason why the log takes no new command; None if it takes one.
 

@@ -381,6 +381,8 @@ class Appender:
                     last, limit = self.last_position(partition), self._settings.backlog
                     cursor = await command_log.cursor_before(connection, partition, last, limit)
                     self._log.counted(partition, cursor)
+                else:
+                    self._log.led(partition)
         self._poll_at = tick_in(self._settings.poll_s)
 
     def _note_last(self, partition: int, position: int) -> None:

@@ -33,6 +33,17 @@ def test_a_jump_is_no_backlog_without_an_engine_and_what_waits_is(jump):
     assert log.refusal(1, None, unprocessed=0) == "3 commands wait for an engine to process them"
 
 
+def test_what_waited_before_an_engine_led_does_not_wait_after_it():
+    log = lag(backlog=3)
+    log.appended(1, 10)
+    log.counted(1, 9)
+    log.appended(1, 20)
+    log.led(1)
+    assert log.refusal(1, None, unprocessed=0) is None
+    log.counted(1, 17)
+    assert log.refusal(1, None, unprocessed=0) == "3 commands wait for an engine to process them"
+
+
 def test_a_lag_below_a_jump_is_counted_in_positions_of_all_nodes():
     log = lag(lag_commands=1_000)
     log.appended(1, SKIPPED - 1)
