@@ -24,7 +24,7 @@ SET lock_timeout = '500ms';
 
 -- name: claim
 -- A claim succeeds at once if the last owner's backend has ended, otherwise after its lease. A lease that ends later than any new
--- one would dates from before the server's clock was set back, and has no effect. The claim waits for a batch of the last term
+-- one would, dates from before the server's clock was set back, and has no effect. The claim waits for a batch of the last term
 -- that is still in doubt. It compares the epoch that was read before: a late claim deposes nobody. Leases use real time.
 -- A program that was frozen while a migration ran alone must not load what later programs have written. It knows the schema $5.
 UPDATE partitions p
