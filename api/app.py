@@ -23,6 +23,7 @@ from vivero.api.access.credentials import PRIVATE
 from vivero.api.access.needs import PUBLIC, Need, authorise, check_all_tenants
 from vivero.api.access.rates import only_tenant
 from vivero.api.access.scopes import restrict
+from vivero.api.access.tenants import usable_by
 from vivero.api.admission.redirects import without_mark
 from vivero.api.callers.caller import ANYBODY, Caller
 from vivero.api.callers.permissions import Allowed
@@ -190,7 +191,7 @@ async def _respond(
         allowed,
         redirected,
         raw_path,
-        _tenants(services, caller),
+        usable_by(caller, services),
         route.audited if _is_audited(services, route, caller, tool) else None,
         tool,
         scope.get("scheme", "http"),
@@ -243,12 +244,12 @@ async def _authorise(
     try:
         allowed = await _allowed_by_any(services, route, caller, parameters)
         if route.of_no_tenant:
-            check_all_tenants(_tenants(services, caller), route.needs)
+            check_all_tenants(usable_by(caller, services), route.needs)
         return allowed
     except Problem:
         tool = scope.get("extensions", {}).get(TOOL)
         if _is_audited(services, route, caller, tool) and route.audited is not None:
-            tenants, path = _tenants(services, caller), scope["path"]
+            tenants, path = usable_by(caller, services), scope["path"]
             denied = audit.record(route.audited, caller, address, scope["method"], path, parameters, tenants, tool)
             await audit.note_failure(services, denied)
         raise
@@ -273,12 +274,7 @@ async def _allowed(
     allowed = authorise(caller, need)
     if allowed is None:
         return None
-    return await restrict(services, route.scope, allowed, parameters, _tenants(services, caller))
-
-
-def _tenants(services: Services, caller: Caller) -> frozenset[str] | None:
-    """The tenants that the caller may use; None: all."""
-    return caller.tenants if services.access.multi_tenancy else None
+    return await restrict(services, route.scope, allowed, parameters, usable_by(caller, services))
 
 
 def _is_audited(services: Services, route: Route, caller: Caller, tool: str | None) -> bool:

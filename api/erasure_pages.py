@@ -80,6 +80,7 @@ class Answer:
                 "savedViews": counts["saved_views"],
                 "idempotencyKeys": counts["idempotency_keys"],
                 "batchOperations": counts["batch_operations"],
+                "batchOperationItems": counts["batch_operation_items"],
                 "jobExecutions": counts["job_executions"],
                 "workers": counts["workers"],
                 "inUse": counts["in_use"],

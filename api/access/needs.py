@@ -90,6 +90,15 @@ def authorise(caller: Caller, need: Need) -> Allowed | None:
     return Allowed(need, ids)
 
 
+def may_use(caller: Caller, need: Need) -> bool:
+    """Whether the caller has the permission for some resources."""
+    try:
+        authorise(caller, need)
+    except Problem:
+        return False
+    return True
+
+
 def _on_tasks(caller: Caller, need: Permission, processes: frozenset[str], on_tasks: Permission) -> Allowed | None:
     keys, properties = caller.rights.ids(on_tasks), caller.rights.properties(on_tasks)
     if keys is None:

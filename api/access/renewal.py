@@ -5,6 +5,7 @@ from __future__ import annotations
 from copy import copy
 
 from vivero.api.access.needs import Need, authorise
+from vivero.api.access.tenants import usable_by
 from vivero.api.http.request import Request
 from vivero.api.services import Services
 
@@ -23,5 +24,5 @@ async def renewed(request: Request, services: Services, need: Need) -> Request:
     again = copy(request)
     again.caller = await authenticator.authenticate(request.headers, request.owner)
     again.allowed = authorise(again.caller, need)
-    again.tenants = again.caller.tenants if services.access.multi_tenancy else None
+    again.tenants = usable_by(again.caller, services)
     return again

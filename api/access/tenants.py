@@ -21,6 +21,11 @@ MAX_TENANTS = 100
 """Tenants that one request may name."""
 
 
+def usable_by(caller: Caller, services: Services) -> frozenset[str] | None:
+    """The tenants that the caller may use; None: all."""
+    return caller.tenants if services.access.multi_tenancy else None
+
+
 def of_key(request: Request, services: Services) -> str:
     """The tenants of a command by key (`core.partitions.tenants`): all that the caller may use."""
     return joined(request.caller.tenants) if services.access.multi_tenancy else DEFAULT_TENANT

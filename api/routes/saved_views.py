@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from vivero.api.access import tenants
 from vivero.api.access.audit import changing
-from vivero.api.access.needs import READ_INSTANCE, READ_TASK, UPDATE_INSTANCE, UPDATE_TASK, authorise, denied
+from vivero.api.access.needs import READ_INSTANCE, READ_TASK, UPDATE_INSTANCE, UPDATE_TASK, denied, may_use
 from vivero.api.callers.caller import Caller
 from vivero.api.callers.permissions import Permission
 from vivero.api.http.decoding import Body, Violations, decode, decoder
@@ -74,7 +74,7 @@ async def save(request: Request, services: Services) -> Response:
 
 async def search(request: Request, services: Services) -> Response:
     """POST /v2/saved-views/search: one's own views, and the shared ones of lists that one may read."""
-    readable = [resource for resource in LISTS if _may_read(request.caller, resource)]
+    readable = [resource for resource in LISTS if may_use(request.caller, _READ[resource])]
     mine = (_owner(request.caller), readable)
     return await run(request, services, prepare(request, SAVED_VIEWS, services.settings, ("for caller", mine)))
 
@@ -84,7 +84,7 @@ async def delete(request: Request, services: Services) -> Response:
     key = request.key("savedViewKey")
     async with changing(request, services) as connection:
         found = await saved_views.find(connection, key, _owner(request.caller), conditions(request.tenants))
-        if found is None or not (found.is_own or (found.is_shared and _may_read(request.caller, found.resource))):
+        if found is None or not (found.is_own or (found.is_shared and may_use(request.caller, _READ[found.resource]))):
             raise not_found(SAVED_VIEWS.name, key)
         if not found.is_own:
             _check_shares(request.caller, found.resource)
@@ -94,15 +94,6 @@ async def delete(request: Request, services: Services) -> Response:
 
 def _owner(caller: Caller) -> ViewOwner:
     return ViewOwner(caller.kind, caller.id, caller.provider or "")
-
-
-def _may_read(caller: Caller, resource: str) -> bool:
-    """Whether the caller may read some rows of the list."""
-    try:
-        authorise(caller, _READ[resource])
-    except Problem:
-        return False
-    return True
 
 
 def _check_shares(caller: Caller, resource: str) -> None:

@@ -58,7 +58,7 @@ class AppendPace:
 
     @property
     def unprocessed(self) -> int:
-        """How many commands were appended here lately and are not yet processed."""
+        """The number of commands that were appended here lately and are not yet processed."""
         return self._new + self._work
 
     def capacity(self) -> int:

@@ -65,8 +65,12 @@ def statement(name: str, text: str, why: str) -> Statement:
     return Statement(name, text, why)
 
 
+@cache
 def load(path: Path, variant: str | None = None) -> Mapping[str, Statement]:
-    """All statements of a file by name, in the order of the file, in this variant. Raises `SqlFileError`."""
+    """All statements of a file by name, in the order of the file, in this variant. Raises `SqlFileError`.
+
+    Each variant is read once: modules that share a file share its statements, which a connection prepares once.
+    """
     texts = _Texts(variant)
     statements: dict[str, Statement] = {}
     for section in _sections(path):
@@ -79,9 +83,8 @@ def load(path: Path, variant: str | None = None) -> Mapping[str, Statement]:
     return statements
 
 
-@cache
 def beside(module_file: str, variant: str | None = None) -> Mapping[str, Statement]:
-    """The statements of the .sql file beside a module (pass `__file__`), in this variant. Each variant is read once."""
+    """The statements of the .sql file beside a module (pass `__file__`), in this variant."""
     return load(Path(module_file).with_suffix(".sql"), variant)
 
 

@@ -56,6 +56,8 @@ class Counts:
     """Views of lists that people saved."""
     idempotency_keys: int = 0
     batch_operations: int = 0
+    batch_operation_items: int = 0
+    """Errors of their items."""
     job_executions: int = 0
     workers: int = 0
     """Names of workers in the statistics."""
@@ -303,7 +305,7 @@ class SearchedTable:
     """A table whose rows belong to no tree. The rows that have the value are erased by their keys."""
 
     name: str
-    """The statement that reads the next rows: their keys, then texts."""
+    """The statement that reads the next rows, up to a number and about so many bytes: their keys, then texts."""
     erase: str
     """The statement that empties or deletes rows, with a list of each column of their keys."""
     key: Any
@@ -314,8 +316,6 @@ class SearchedTable:
     """The field of `Counts`."""
     of_tenants: bool = False
     """Its rows have tenants. The other tables are searched only for those who see all tenants."""
-    bounds_bytes: bool = False
-    """The statement bounds the bytes of a page, too."""
     texts_from: int = 1
     """The number of the first column that is searched."""
     json: frozenset[int] = frozenset()
@@ -337,7 +337,6 @@ TABLES = (
     SearchedTable(
         *("comments", "empty_comments", tuple[_Number, _Number], (0, 0), "comments"),
         of_tenants=True,
-        bounds_bytes=True,
         texts_from=2,
     ),
     SearchedTable(
@@ -347,6 +346,7 @@ TABLES = (
     ),
     SearchedTable("keys", "delete_keys", tuple[_Text, _Text], ("", ""), "idempotency_keys", of_tenants=True),
     SearchedTable("batches", "empty_batches", tuple[_Number], (0,), "batch_operations", json=frozenset({1})),
+    SearchedTable("items", "empty_items", tuple[_Number], (0,), "batch_operation_items"),
     SearchedTable(
         *("executions", "delete_executions", tuple[_Id], (str(UUID(int=0)),), "job_executions"),
         json=frozenset({1, 2, 3}),
@@ -361,7 +361,7 @@ async def search_table(
 ) -> tuple[Any, ...] | None:
     """Search the next rows of a table behind those with this key, and erase those that have the value; the last key,
     or None at the end."""
-    values = (*after, ROWS, BYTES) if table.bounds_bytes else (*after, ROWS)
+    values = (*after, ROWS, BYTES)
     if table.of_tenants:
         rows = (await _of_tenants.execute(connection, table.name, search.tenants, *values)).rows
     else:

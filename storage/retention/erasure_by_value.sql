@@ -93,10 +93,18 @@ DELETE FROM messages WHERE message_key = ANY (ARRAY(
     SELECT message_key FROM messages WHERE message_key = ANY ($1::bigint[]) AND deadline_ms = 0 FOR UPDATE SKIP LOCKED));
 
 -- name: keys
--- The next idempotency keys, by their primary key.
-SELECT tenant, key FROM idempotency_keys WHERE (tenant, key) > ($1, $2)
-    -- only tenants: AND string_to_array(tenant, ',') <@ $4::text[]
-ORDER BY tenant, key LIMIT $3;
+-- The next idempotency keys, by their primary key, up to $3 and about $4 bytes.
+SELECT k.tenant, k.key
+FROM (
+    SELECT t.*, sum(octet_length(t.key)) OVER (ORDER BY t.tenant, t.key) - octet_length(t.key) AS before
+    FROM (
+        SELECT tenant, key FROM idempotency_keys WHERE (tenant, key) > ($1, $2)
+            -- only tenants: AND string_to_array(tenant, ',') <@ $5::text[]
+        ORDER BY tenant, key LIMIT $3
+    ) t
+) k
+WHERE k.before < $4
+ORDER BY k.tenant, k.key;
 
 -- name: delete_keys
 -- A client that repeats the request with the key repeats the command.
@@ -122,41 +130,91 @@ UPDATE user_task_comments c SET author = 'erased', text = 'erased'
 FROM unnest($1::bigint[], $2::bigint[]) AS x(task, comment) WHERE c.user_task_key = x.task AND c.comment_key = x.comment;
 
 -- name: views
--- The next saved views of lists.
-SELECT view_key, query, owner_id, name FROM saved_views WHERE view_key > $1
-    -- only tenants: AND tenant_id = ANY ($3::text[])
-ORDER BY view_key LIMIT $2;
+-- The next saved views of lists, up to $2 and about $3 bytes.
+SELECT v.view_key, v.query, v.owner_id, v.name
+FROM (
+    SELECT t.*, sum(octet_length(t.query)) OVER (ORDER BY t.view_key) - octet_length(t.query) AS before
+    FROM (
+        SELECT * FROM saved_views WHERE view_key > $1
+            -- only tenants: AND tenant_id = ANY ($4::text[])
+        ORDER BY view_key LIMIT $2
+    ) t
+) v
+WHERE v.before < $3
+ORDER BY v.view_key;
 
 -- name: delete_views
 -- Nothing depends on a view. A link to what it shows has the filters itself.
 DELETE FROM saved_views WHERE view_key = ANY ($1::bigint[]);
 
 -- name: batches
--- The next batch operations that have ended, with all texts that their creators gave.
-SELECT b.batch_operation_key, b.filter::text, b.error, (SELECT string_agg(i.error, chr(10)) FROM batch_operation_items i
-    WHERE i.batch_operation_key = b.batch_operation_key AND i.error IS NOT NULL)
-FROM batch_operations b WHERE b.batch_operation_key > $1 AND NOT b.open ORDER BY b.batch_operation_key LIMIT $2;
+-- The next batch operations that have ended, with the texts that their creators gave, up to $2 and about $3 bytes.
+SELECT b.batch_operation_key, b.filter, b.error
+FROM (
+    SELECT t.*, sum(octet_length(t.filter)) OVER (ORDER BY t.batch_operation_key) - octet_length(t.filter) AS before
+    FROM (
+        SELECT batch_operation_key, filter::text AS filter, error FROM batch_operations
+        WHERE batch_operation_key > $1 AND NOT open ORDER BY batch_operation_key LIMIT $2
+    ) t
+) b
+WHERE b.before < $3
+ORDER BY b.batch_operation_key;
 
 -- name: empty_batches
 -- They have ended: nobody evaluates the filter again.
-WITH items AS (UPDATE batch_operation_items SET error = 'erased'
-    WHERE batch_operation_key = ANY ($1::bigint[]) AND error IS NOT NULL)
 UPDATE batch_operations SET filter = '{}', error = CASE WHEN error IS NOT NULL THEN 'erased' END
 WHERE batch_operation_key = ANY ($1::bigint[]) AND NOT open;
 
+-- name: items
+-- The next items of batch operations, with the errors of those that have ended, up to $2 and about $3 bytes. An operation may
+-- have millions of items: their errors together are no value that could be read.
+SELECT i.item_number, i.error
+FROM (
+    SELECT t.*, sum(coalesce(octet_length(t.error), 0)) OVER (ORDER BY t.item_number)
+        - coalesce(octet_length(t.error), 0) AS before
+    FROM (
+        SELECT n.item_number, CASE WHEN b.open IS NOT TRUE THEN n.error END AS error
+        FROM batch_operation_items n LEFT JOIN batch_operations b USING (batch_operation_key)
+        WHERE n.item_number > $1 ORDER BY n.item_number LIMIT $2
+    ) t
+) i
+WHERE i.before < $3
+ORDER BY i.item_number;
+
+-- name: empty_items
+-- Nothing reads the error of an item again but people.
+UPDATE batch_operation_items SET error = 'erased' WHERE item_number = ANY ($1::bigint[]) AND error IS NOT NULL;
+
 -- name: executions
--- The next failed executions of background jobs: the others still run, and go.
-SELECT id::text, payload::text, error, trace_context::text FROM job_executions
-WHERE state = 'failed' AND id > $1::uuid ORDER BY id LIMIT $2;
+-- The next failed executions of background jobs, up to $2 and about $3 bytes: the others still run, and go.
+SELECT e.id, e.payload, e.error, e.trace_context
+FROM (
+    SELECT t.*, sum(t.size) OVER (ORDER BY t.id::uuid) - t.size AS before
+    FROM (
+        SELECT id::text, payload::text, error, trace_context::text,
+            coalesce(octet_length(payload::text), 0) + coalesce(octet_length(error), 0) AS size
+        FROM job_executions WHERE state = 'failed' AND id > $1::uuid ORDER BY job_executions.id LIMIT $2
+    ) t
+) e
+WHERE e.before < $3
+ORDER BY e.id::uuid;
 
 -- name: delete_executions
 -- Nobody can retry them any more.
 DELETE FROM job_executions WHERE id = ANY ($1::text[]::uuid[]) AND state = 'failed';
 
 -- name: workers
--- The next names of workers in the statistics.
-SELECT worker FROM (SELECT worker FROM job_counts UNION SELECT worker FROM job_count_changes) known
-WHERE worker > $1 ORDER BY worker LIMIT $2;
+-- The next names of workers in the statistics, up to $2 and about $3 bytes.
+SELECT w.worker
+FROM (
+    SELECT t.worker, sum(octet_length(t.worker)) OVER (ORDER BY t.worker) - octet_length(t.worker) AS before
+    FROM (
+        SELECT worker FROM (SELECT worker FROM job_counts UNION SELECT worker FROM job_count_changes) known
+        WHERE worker > $1 ORDER BY worker LIMIT $2
+    ) t
+) w
+WHERE w.before < $3
+ORDER BY w.worker;
 
 -- name: rename_workers
 -- The sums stay, under another name.

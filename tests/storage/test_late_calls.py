@@ -114,6 +114,10 @@ BY_VALUE = f"""
     INSERT INTO batch_operations
         (batch_operation_key, type, open, resource, filter, actor_kind, actor_id, request_key, body_sha)
     VALUES (1, 'CANCEL_PROCESS_INSTANCE', false, 'incidents', '{{"x":1}}', 'USER', 'u', 'r', '');
+    DELETE FROM batch_operation_items;
+    INSERT INTO batch_operation_items
+        (item_number, batch_operation_key, item_key, type, state, process_id, tenant_id, error) OVERRIDING SYSTEM VALUE
+    VALUES (1, 1, 1, 'CANCEL_PROCESS_INSTANCE', 'FAILED', 'p', 't', 'x');
     INSERT INTO job_counts VALUES (now(), 't', 'mail', 'COMPLETED', 'w', 1, 3, now());
     INSERT INTO job_executions (id, job_type, state) VALUES ('{FAILED}', 'mail', 'failed');
     DELETE FROM user_task_comments;
@@ -715,6 +719,7 @@ CASES = [
     Case("erasure_by_value.delete_views", by_value("delete_views", [1]), again, BY_VALUE),
     Case("erasure_by_value.delete_keys", by_value("delete_keys", ["t"], ["k"]), again, BY_VALUE),
     Case("erasure_by_value.empty_batches", by_value("empty_batches", [1]), again, BY_VALUE),
+    Case("erasure_by_value.empty_items", by_value("empty_items", [1]), again, BY_VALUE),
     Case("erasure_by_value.delete_executions", by_value("delete_executions", [FAILED]), again, BY_VALUE),
     Case("erasure_by_value.rename_workers", by_value("rename_workers", ["w"]), again, BY_VALUE),
     Case("message_channels.expire", lambda c: message_channels.expire(c, 1, 7, 10), again, MESSAGES),

@@ -327,12 +327,23 @@ async def test_filters_of_ended_batch_operations_and_failed_background_jobs_go(e
             f" VALUES ('CANCEL_PROCESS_INSTANCE', {still}, 'process-instances', $1::json, 'USER', 'u', $2, '', $3)",
             (filter, str(number), f"cannot cancel that of {PERSON}" if number == 1 else None),
         )
+    await engine.connection.execute(
+        "INSERT INTO batch_operation_items (batch_operation_key, item_key, type, process_id, tenant_id, error)"
+        " SELECT b.batch_operation_key, n, b.type, 'p', 't', CASE n WHEN 1 THEN $1 WHEN 2 THEN 'another' END"
+        " FROM batch_operations b, generate_series(1, 3) n",
+        (f"that of {PERSON} is gone",),
+    )
     for state in ("failed", "pending"):
         await engine.connection.execute(
             "INSERT INTO job_executions (job_type, state, payload) VALUES ('mail', $1, $2::jsonb)", (state, filter)
         )
     _, _, counts = await erase(client, values=[PERSON])
-    assert (counts["batchOperations"], counts["jobExecutions"]) == (1, 1)
+    assert (counts["batchOperations"], counts["batchOperationItems"], counts["jobExecutions"]) == (1, 1, 1)
+    errors = await engine.rows(
+        "SELECT b.open, i.error FROM batch_operation_items i JOIN batch_operations b USING (batch_operation_key)"
+        " WHERE i.error IS NOT NULL ORDER BY 1, i.item_key"
+    )
+    assert errors == [(False, "erased"), (False, "another"), (True, f"that of {PERSON} is gone"), (True, "another")]
     assert await engine.rows("SELECT filter::text, error FROM batch_operations WHERE NOT open") == [("{}", "erased")]
     assert await engine.rows("SELECT state FROM job_executions") == [("pending",)]
 
@@ -373,7 +384,7 @@ async def test_what_was_erased_is_recorded_without_the_value(engine, client, mig
         {"values": [PERSON], "businessId": "a"},
         *(
             {"values": [PERSON], "after": f"{kind}:x"}
-            for kind in ("log", "keys", "batches", "executions", "workers", "messages", "other")
+            for kind in ("log", "keys", "batches", "items", "executions", "workers", "messages", "other")
         ),
     ],
 )
@@ -382,7 +393,7 @@ async def test_bad_input(make_client, body):
     assert (await make_client()("POST", "/v2/erasures", body)).status == 400
 
 
-@pytest.mark.parametrize("kind", ["batches", "executions", "workers"])
+@pytest.mark.parametrize("kind", ["batches", "items", "executions", "workers"])
 async def test_callers_of_some_tenants_cannot_name_a_table_that_has_none(services, kind):
     """Answers do not name it to them, and a guess must not reach the rows of other tenants."""
     client = Client(api_app.build(changed(services, access=As("a"), multi_tenancy=True)))

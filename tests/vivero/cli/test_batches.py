@@ -1,6 +1,7 @@
 """`vivero cancel --all`, `vivero resolve --all` and `vivero batches`: what they ask the server, and what they print."""
 
 import json
+from dataclasses import asdict
 from functools import partial
 from types import SimpleNamespace
 
@@ -8,10 +9,12 @@ import httpx
 import pytest
 from click.testing import CliRunner
 
+from vivero.api.erasure_pages import Answer
 from vivero.cli import main
 from vivero.cli.processes import batches
 from vivero.cli.shared import server_options
 from vivero.client.rest import Client
+from vivero.storage.retention.erasure_by_value import Counts
 
 
 def operation(state, total=0, **counts):
@@ -373,5 +376,10 @@ def test_a_persons_data_are_erased_page_by_page_and_what_is_kept_is_an_error(ser
     assert "erased: 2 commands\n" in said.stdout
     assert "searched the log to 7 of 9" in said.stderr
     assert "1 events stay" in said.stderr
+    pages["1"] = {"next": "archive:", "counts": dict.fromkeys(Answer().document(dry=False)["counts"], 1)}
+    (line,) = [
+        each for each in run("erase", "--yes", "--variable", "email=ann").stdout.splitlines() if "erased: " in each
+    ]
+    assert line.count(", ") + 1 == len(asdict(Counts())) - 1, "each number but that of what is in use"
     pages["1"] = {"next": "archive:"}
     assert "2 files of the archive are missing or damaged" in run("erase", "--yes", "--variable", "email=ann").stderr

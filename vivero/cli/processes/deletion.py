@@ -224,8 +224,12 @@ _KINDS = {
     "commands": "commands",
     "events": "rows of events",
     "messages": "buffered messages",
+    "pendingStarts": "messages that wait for others",
+    "comments": "comments",
+    "savedViews": "saved views",
     "idempotencyKeys": "idempotency keys",
     "batchOperations": "filters of batch operations",
+    "batchOperationItems": "errors of their items",
     "jobExecutions": "failed background jobs",
     "workers": "names of workers in the statistics",
 }
