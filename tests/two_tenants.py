@@ -114,6 +114,10 @@ def fill(rows, key, tenant):
     rows.put("element_counts", partition_id=1, **counts | {"element_id": ""})
     durations = {"process_definition_key": key, "element_id": "task", "bucket": 9, "completed": 1, "duration_ms": 9}
     rows.put("element_durations", partition_id=1, **durations)
+    happened = {"process_definition_key": key, "started": 1, "completed": 1, "canceled": 0, "incidents": 0}
+    rows.put("instance_counts", partition_id=1, period="2026-11-18T11:00:00Z", **happened)
+    took = {"process_definition_key": key, "bucket": 9, "completed": 1}
+    rows.put("instance_durations", partition_id=1, day="2026-11-18T00:00:00Z", **took)
     counts = {"tenant_id": tenant, "type": "work", "status": "COMPLETED", "worker": f"worker-of-{tenant}", "jobs": 1}
     rows.put("deleted_usage", metric="processInstances", period="2026-11-18T11:00:00Z", tenant_id=tenant, number=1)
     rows.put("deleted_assignees", period="2026-11-18T11:00:00Z", tenant_id=tenant, assignee=UUID(int=key))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from datetime import UTC, datetime, timedelta
 
 from vivero.api.http.decoding import number_in_query, time_in_query
@@ -13,7 +14,10 @@ from vivero.api.search.search_requests import counting, prepare_statistics, prob
 from vivero.api.services import Services
 from vivero.storage.access.tenants import Tenants
 from vivero.storage.postgres.driver import Connection
+from vivero.storage.reads import cycle_times as times
 from vivero.storage.reads import instances_by_day, single_reads
+from vivero.storage.reads.cycle_times import CycleTime
+from vivero.storage.reads.instances_by_day import MAX_DAYS
 from vivero.storage.search import job_statistics
 from vivero.storage.search.definition_statistics import (
     INSTANCES_BY_PROCESS,
@@ -111,31 +115,67 @@ async def all_jobs(request: Request, services: Services) -> Response:
         raise problem_of(error) from error
 
 
-MAX_DAYS = 62
-
-
 async def by_day(request: Request, services: Services) -> Response:
     """GET /v2/process-instances/statistics/by-day: what began, ended and failed in each of some days of 24 hours."""
-    begins, days = time_in_query(request, "startTime"), number_in_query(request, "days", 14)
-    if not 1 <= days <= MAX_DAYS:
-        raise bad_request(f"The value for days is '{days}' but must be between 1 and {MAX_DAYS}")
-    if begins > datetime.max.replace(tzinfo=UTC) - timedelta(days=days):
-        raise bad_request(f"The {days} days from startTime on do not end before the year 10000")
+    begins, days = _days(request)
+    processes: Collection[str] | None = None if request.allowed is None else request.allowed.ids
+    if (only := request.query.get("processDefinitionId")) is not None:
+        processes = (only,) if processes is None or only in processes else ()
     found = await read_of(
         services,
         request.tenants,
-        lambda connection, tenants: instances_by_day.by_day(connection, begins, days, tenants),
+        lambda connection, tenants: instances_by_day.by_day(connection, begins, days, processes, tenants),
     )
     items = [
         {
             "startTime": iso_datetime(day.begins),
             "started": day.started,
-            "ended": day.ended,
+            "ended": day.completed + day.terminated,
+            "completed": day.completed,
+            "terminated": day.terminated,
             "incidents": day.incidents,
+            "running": day.running,
         }
         for day in found
     ]
-    return json_response({"items": items, "mostCounted": instances_by_day.MAX_COUNTED})
+    return json_response({"items": items})
+
+
+async def cycle_times(request: Request, services: Services) -> Response:
+    """GET /v2/process-definitions/{key}/statistics/cycle-times: how long instances of each version took, by day (UTC).
+
+    The key may be that of any version of the process. Empty for an unknown one.
+    """
+    key, (begins, days) = request.key("processDefinitionKey"), _days(request)
+    found = await read_of(
+        services,
+        request.tenants,
+        lambda connection, tenants: times.of_versions(connection, key, begins, days, tenants),
+    )
+    items = [
+        {
+            "processDefinitionKey": str(one.definition_key),
+            "processDefinitionVersion": one.version,
+            **_cycle_time(one.in_all),
+            "days": [{"startTime": iso_datetime(day), **_cycle_time(time)} for day, time in one.by_day],
+        }
+        for one in found
+    ]
+    return json_response({"items": items})
+
+
+def _cycle_time(time: CycleTime) -> dict[str, int]:
+    return {"completed": time.completed, "medianMs": time.median_ms, "percentile90Ms": time.percentile_90_ms}
+
+
+def _days(request: Request) -> tuple[datetime, int]:
+    """The beginning of the first day, and the number of days. Raises Problem 400."""
+    begins, days = time_in_query(request, "startTime"), number_in_query(request, "days", 14)
+    if not 1 <= days <= MAX_DAYS:
+        raise bad_request(f"The value for days is '{days}' but must be between 1 and {MAX_DAYS}")
+    if begins > datetime.max.replace(tzinfo=UTC) - timedelta(days=days):
+        raise bad_request(f"The {days} days from startTime on do not end before the year 10000")
+    return begins, days
 
 
 async def sequence_flows(request: Request, services: Services) -> Response:

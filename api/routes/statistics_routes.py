@@ -24,6 +24,7 @@ BY_KEY = (
         "process-definitions/{processDefinitionKey}/statistics/element-durations",
         statistics.durations_of_definition,
     ),
+    ("GET", "process-definitions/{processDefinitionKey}/statistics/cycle-times", statistics.cycle_times),
     ("GET", "process-instances/{processInstanceKey}/statistics/element-instances", statistics.of_instance),
     ("GET", "process-instances/{processInstanceKey}/statistics/wait-states", statistics.wait_states),
 )
@@ -38,7 +39,7 @@ OF_JOBS = (
 """Types of jobs belong to no process: they are for callers that may see the numbers of all jobs."""
 
 STATISTICS_ROUTES = (
-    Route("GET", "/v2/process-instances/statistics/by-day", statistics.by_day, READ_INSTANCE),
+    Route("GET", "/v2/process-instances/statistics/by-day", statistics.by_day, READ_INSTANCE, scope=Scope.RESULTS),
     *(Route(method, f"/v2/jobs/statistics/{path}", handler, READ_JOB_METRIC) for method, path, handler in OF_JOBS),
     *(Route("POST", f"/v2/{path}", handler, READ_INSTANCE, scope=Scope.RESULTS) for path, handler in GROUPS),
     *(Route(method, f"/v2/{path}", handler, READ_INSTANCE, scope=Scope.KEY) for method, path, handler in BY_KEY),

@@ -33,6 +33,7 @@ const resources = async () => (await import('./pages/resources.tsx')).Resources;
 const form = async () => (await import('./pages/form.tsx')).FormPage;
 const matching = async () => (await import('./pages/match.tsx')).Match;
 const batches = async () => (await import('./pages/batches.tsx')).Batches;
+const figures = async () => (await import('./pages/figures.tsx')).Figures;
 const batch = async () => (await import('./pages/batches.tsx')).BatchPage;
 const backgroundJobs = async () => (await import('./pages/background_jobs.tsx')).BackgroundJobs;
 const system = async () => (await import('./pages/system.tsx')).System;
@@ -83,6 +84,7 @@ const ROUTES: readonly [pattern: string, page: (values: Record<string, string>) 
   ['/timers', lazy(timers, 'nav.timers')],
   ['/batches', lazy(batches, 'nav.batches')],
   ['/batches/:id', lazy(batch, 'nav.batches')],
+  ['/figures', lazy(figures, 'figures.title', true)],
   ['/log', lazy(log, 'nav.log')],
   ['/system', lazy(system, 'nav.system')],
   ['/background-jobs', lazy(backgroundJobs, 'background.title')],

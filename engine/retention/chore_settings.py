@@ -72,7 +72,7 @@ class RetentionSettings:
     failed_jobs_days: float = 30.0
     """Time for which failed executions of background jobs stay, by the engine's clock; 0: for ever."""
     usage_days: float = 730.0
-    """Time for which usage metrics count what was deleted, from its beginning, by the engine's clock; 0: for ever."""
+    """Time for which usage metrics and charts know the past, by the engine's clock; 0: for ever."""
     every_s: float = 60.0
     """Interval in which older rows are looked for."""
     rows: int = 500

@@ -1,35 +1,51 @@
-"""The process instances that began and ended day by day, and the incidents. They are for a chart.
+"""What process instances did day by day: how many began, ended and failed, and how many ran at the end of the day.
 
-Nothing counts while the engine runs: the numbers are those of the rows that are kept.
+The batches keep the counts (`storage.state.save`), so retention takes nothing away.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from datetime import datetime
-from typing import NamedTuple
+from collections.abc import Collection, Sequence
+from datetime import datetime, timedelta
+from typing import Any, NamedTuple
 
 from vivero.storage.access.tenants import Tenants, TenantStatements
 from vivero.storage.postgres.driver import Connection
 
-MAX_COUNTED = 100_000
-"""Each figure of a day is counted up to this number."""
+MAX_DAYS = 62
+"""Days that one question may ask for, and for which the number of running instances is known afterwards."""
 
 _of_tenants = TenantStatements(__file__)
 
 
 class Day(NamedTuple):
-    """24 hours. Each figure is at most `MAX_COUNTED`."""
+    """24 hours. `running`: at the end, or now if it has not ended; None for a day that is too long ago."""
 
     begins: datetime
     started: int
-    ended: int
+    completed: int
+    terminated: int
     incidents: int
+    running: int | None
 
 
 async def by_day(
-    connection: Connection, begins: datetime, days: int, tenants: Tenants = None, most: int = MAX_COUNTED
+    connection: Connection, begins: datetime, days: int, processes: Collection[str] | None, tenants: Tenants = None
 ) -> Sequence[Day]:
-    """The figures of this many days from a moment on, in their order."""
-    found = await _of_tenants.execute(connection, "instances_by_day", tenants, begins, days, most)
-    return [Day(*row) for row in found.rows]
+    """The figures of up to `MAX_DAYS` days from a moment on, in their order. `processes`: their ids; None for all."""
+    ids = None if processes is None else sorted(processes)
+    found = {row[0]: row[1:] for row in await _rows(connection, "instances_by_day", tenants, begins, days, ids)}
+    ends = begins + timedelta(days=days)
+    ((running, since),) = await _rows(connection, "running", tenants, ends, MAX_DAYS, ids)
+    left = None if since is None else running - since
+    result = list[Day]()
+    for day in range(days - 1, -1, -1):
+        at = begins + timedelta(days=day)
+        started, completed, terminated, incidents = found.get(at, (0, 0, 0, 0))
+        result.append(Day(at, started, completed, terminated, incidents, None if left is None else max(left, 0)))
+        left = None if left is None else left - started + completed + terminated
+    return result[::-1]
+
+
+async def _rows(connection: Connection, name: str, tenants: Tenants, *values: object) -> Sequence[Sequence[Any]]:
+    return (await _of_tenants.execute(connection, name, tenants, *values)).rows

@@ -1,4 +1,4 @@
-"""The end of what usage metrics keep of deleted rows (`storage.reads.usage_metrics`)."""
+"""The end of what usage metrics keep of deleted rows (`storage.reads.usage_metrics`), and of counts over time."""
 
 from __future__ import annotations
 

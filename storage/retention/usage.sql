@@ -20,6 +20,16 @@ WITH assignees AS (
         SELECT ctid FROM deleted_assignees WHERE period < clock_now() - $1::bigint * interval '1 millisecond'
         ORDER BY period LIMIT $2 FOR UPDATE SKIP LOCKED))
     RETURNING 1
+), counts AS (
+    DELETE FROM instance_counts WHERE ctid = ANY (ARRAY(
+        SELECT ctid FROM instance_counts WHERE period < clock_now() - $1::bigint * interval '1 millisecond'
+        ORDER BY period LIMIT $2 FOR UPDATE SKIP LOCKED))
+    RETURNING 1
+), durations AS (
+    DELETE FROM instance_durations WHERE ctid = ANY (ARRAY(
+        SELECT ctid FROM instance_durations WHERE day < clock_now() - $1::bigint * interval '1 millisecond'
+        ORDER BY day LIMIT $2 FOR UPDATE SKIP LOCKED))
+    RETURNING 1
 ), numbers AS (
     DELETE FROM deleted_usage WHERE ctid = ANY (ARRAY(
         SELECT ctid FROM deleted_usage
@@ -28,4 +38,5 @@ WITH assignees AS (
         LIMIT $2 FOR UPDATE SKIP LOCKED))
     RETURNING 1
 )
-SELECT greatest((SELECT count(*) FROM assignees), (SELECT count(*) FROM numbers));
+SELECT greatest((SELECT count(*) FROM assignees), (SELECT count(*) FROM numbers), (SELECT count(*) FROM counts),
+    (SELECT count(*) FROM durations));

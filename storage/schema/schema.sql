@@ -468,6 +468,9 @@ CREATE TABLE element_count_changes (
     canceled bigint NOT NULL,
     bucket smallint DEFAULT '-1'::integer NOT NULL,
     duration_ms bigint DEFAULT 0 NOT NULL,
+    started integer DEFAULT 0 NOT NULL,
+    incidents integer DEFAULT 0 NOT NULL,
+    at timestamp with time zone,
     CONSTRAINT element_count_changes_pkey PRIMARY KEY (partition_id, id)
 ) WITH (autovacuum_vacuum_insert_scale_factor=0, autovacuum_vacuum_insert_threshold=100000, autovacuum_vacuum_scale_factor=0, autovacuum_vacuum_threshold=20000);
 
@@ -681,6 +684,28 @@ CREATE INDEX incidents_errors ON incidents USING btree (error_hash, process_defi
 CREATE INDEX incidents_instance ON incidents USING btree (process_instance_key, incident_key);
 CREATE INDEX incidents_live ON incidents USING btree (part_key) WHERE resolved_at IS NULL;
 CREATE INDEX incidents_root ON incidents USING btree (root_key, incident_key);
+
+-- table instance_counts
+CREATE TABLE instance_counts (
+    period timestamp with time zone NOT NULL,
+    process_definition_key bigint NOT NULL,
+    partition_id integer NOT NULL,
+    started bigint NOT NULL,
+    completed bigint NOT NULL,
+    canceled bigint NOT NULL,
+    incidents bigint NOT NULL,
+    CONSTRAINT instance_counts_pkey PRIMARY KEY (period, process_definition_key, partition_id)
+) WITH (fillfactor=50);
+
+-- table instance_durations
+CREATE TABLE instance_durations (
+    day timestamp with time zone NOT NULL,
+    process_definition_key bigint NOT NULL,
+    bucket smallint NOT NULL,
+    partition_id integer NOT NULL,
+    completed bigint NOT NULL,
+    CONSTRAINT instance_durations_pkey PRIMARY KEY (day, process_definition_key, bucket, partition_id)
+) WITH (fillfactor=50);
 
 -- table job_count_changes
 CREATE TABLE job_count_changes (
@@ -1477,6 +1502,71 @@ UNION ALL
             c_1.canceled
            FROM element_count_changes c_1
           WHERE c_1.partition_id = p.id AND c_1.id > COALESCE(t.until, 0::bigint)) c ON true;
+
+-- view counted_instance_durations
+CREATE VIEW counted_instance_durations WITH (security_invoker=true) AS
+ SELECT instance_durations.day,
+    instance_durations.process_definition_key,
+    instance_durations.bucket,
+    instance_durations.completed
+   FROM instance_durations
+UNION ALL
+ SELECT usage_day(COALESCE(c.at, clock_now())) AS day,
+    c.process_definition_key,
+    c.bucket,
+    c.completed
+   FROM partitions p
+     LEFT JOIN element_count_totals t ON t.partition_id = p.id
+     JOIN LATERAL ( SELECT c_1.partition_id,
+            c_1.id,
+            c_1.process_definition_key,
+            c_1.element_id,
+            c_1.active,
+            c_1.completed,
+            c_1.canceled,
+            c_1.bucket,
+            c_1.duration_ms,
+            c_1.started,
+            c_1.incidents,
+            c_1.at
+           FROM element_count_changes c_1
+          WHERE c_1.partition_id = p.id AND c_1.id > COALESCE(t.until, 0::bigint) AND c_1.element_id = ''::text AND c_1.bucket >= 0) c ON true;
+
+-- view counted_instances
+CREATE VIEW counted_instances WITH (security_invoker=true) AS
+ SELECT instance_counts.period,
+    instance_counts.process_definition_key,
+    instance_counts.started,
+    instance_counts.completed,
+    instance_counts.canceled,
+    instance_counts.incidents
+   FROM instance_counts
+UNION ALL
+ SELECT usage_period(COALESCE(c.at, clock_now())) AS period,
+    c.process_definition_key,
+        CASE
+            WHEN c.at IS NULL THEN c.active + c.completed + c.canceled
+            ELSE c.started::bigint
+        END AS started,
+    c.completed,
+    c.canceled,
+    c.incidents
+   FROM partitions p
+     LEFT JOIN element_count_totals t ON t.partition_id = p.id
+     JOIN LATERAL ( SELECT c_1.partition_id,
+            c_1.id,
+            c_1.process_definition_key,
+            c_1.element_id,
+            c_1.active,
+            c_1.completed,
+            c_1.canceled,
+            c_1.bucket,
+            c_1.duration_ms,
+            c_1.started,
+            c_1.incidents,
+            c_1.at
+           FROM element_count_changes c_1
+          WHERE c_1.partition_id = p.id AND c_1.id > COALESCE(t.until, 0::bigint) AND c_1.element_id = ''::text) c ON true;
 
 -- view counted_jobs
 CREATE VIEW counted_jobs WITH (security_invoker=true) AS
@@ -2527,12 +2617,29 @@ BEGIN
         ORDER BY process_definition_key, element_id, bucket
         ON CONFLICT (process_definition_key, element_id, bucket, partition_id) DO UPDATE
         SET completed = d.completed + excluded.completed, duration_ms = d.duration_ms + excluded.duration_ms
+    ), instances AS (
+        SELECT *, coalesce(at, clock_now()) AS counted_at FROM gone WHERE element_id = ''
+    ), over_time AS (
+        INSERT INTO instance_counts AS i (period, process_definition_key, partition_id, started, completed, canceled, incidents)
+        SELECT usage_period(counted_at), process_definition_key, p,
+            sum(CASE WHEN at IS NULL THEN active + completed + canceled ELSE started END), sum(completed), sum(canceled),
+            sum(incidents)
+        FROM instances GROUP BY 1, 2 ORDER BY 1, 2
+        ON CONFLICT (period, process_definition_key, partition_id) DO UPDATE
+        SET started = i.started + excluded.started, completed = i.completed + excluded.completed,
+            canceled = i.canceled + excluded.canceled, incidents = i.incidents + excluded.incidents
+    ), by_day AS (
+        INSERT INTO instance_durations AS d (day, process_definition_key, bucket, partition_id, completed)
+        SELECT usage_day(counted_at), process_definition_key, bucket, p, sum(completed)
+        FROM instances WHERE bucket >= 0 GROUP BY 1, 2, 3 ORDER BY 1, 2, 3
+        ON CONFLICT (day, process_definition_key, bucket, partition_id) DO UPDATE SET completed = d.completed + excluded.completed
     )
     INSERT INTO element_counts AS c (partition_id, process_definition_key, element_id, active, completed, canceled)
     SELECT p, process_definition_key, element_id, sum(active), sum(completed), sum(canceled)
     FROM gone GROUP BY process_definition_key, element_id ORDER BY process_definition_key, element_id
     ON CONFLICT (partition_id, process_definition_key, element_id) DO UPDATE
-    SET active = c.active + excluded.active, completed = c.completed + excluded.completed, canceled = c.canceled + excluded.canceled;
+    SET active = c.active + excluded.active, completed = c.completed + excluded.completed,
+        canceled = c.canceled + excluded.canceled;
     UPDATE element_count_totals SET until = high WHERE partition_id = p;
     RETURN n;
 END $function$;

@@ -24,6 +24,7 @@ from vivero.core.state.instance_tree import (
     COMPLETED,
     TERMINATED,
     Element,
+    Incident,
     Instance,
 )
 from vivero.core.state.migrations import Migration
@@ -83,7 +84,7 @@ def statements_of(
     if to_inbox:
         yield _sql["inbox"], (_encode([_inbox_command(one) for one in to_inbox]),)
     yield from statements_for_rows(state, rows)
-    yield from _counts(state.partition, rows)
+    yield from _counts(state.partition, rows, now)
     if state.routes.several:
         yield from _slot_moves(state)
     if moves_definitions(state):
@@ -164,24 +165,29 @@ def _slot_moves(state: State) -> Iterator[Call]:
             yield _sql["slots_released"], (here,)
 
 
-def _counts(partition: int, rows: RowsByType) -> Iterator[Call]:
+def _counts(partition: int, rows: RowsByType, now: int) -> Iterator[Call]:
     """The changes of the numbers of instances, by element and state. Those of the process have the element ''.
 
-    Completed ones are counted by the bucket of their duration.
+    Completed ones are counted by the bucket of their duration. Process instances that begin, and incidents, are counted
+    by the definition, with the time of the batch.
     """
     counts: dict[_Counted, list[int]] = {}
     for kind in _ELEMENTS:
         for row in rows.new.get(kind, ()):
-            _count(row, counts)
+            count = _count(row, counts)
+            if count is not None and row is row.instance:
+                count[_STARTED] += 1
         for row in rows.changed.get(kind, ()):
             if row.ended_at is not None and (count := _count(row, counts)) is not None:
                 count[_ACTIVE] -= 1
+    for incident in rows.new.get(Incident, ()):
+        _counted(counts, (incident.element.instance.definition_key, "", NO_DURATION))[_INCIDENTS] += 1
     for migration in rows.new.get(Migration, ()):
         _count_moved(migration, counts)
     if counts:
         keys = sorted(counts)
-        columns = ([counts[key][column] for key in keys] for column in range(4))
-        yield _sql["element_count_changes"], (partition, *map(list, zip(*keys, strict=True)), *columns)
+        columns = ([counts[key][column] for key in keys] for column in range(_COLUMNS))
+        yield _sql["element_count_changes"], (partition, *map(list, zip(*keys, strict=True)), *columns, now)
 
 
 def _count_moved(row: Migration, counts: dict[_Counted, list[int]]) -> None:
@@ -189,7 +195,7 @@ def _count_moved(row: Migration, counts: dict[_Counted, list[int]]) -> None:
     for moved, by in ((row.left, -1), (row.joined, 1)):
         for (definition, element, type_), number in moved.items():
             if type_ != "MULTI_INSTANCE_BODY":
-                counts.setdefault((definition, element, NO_DURATION), [0, 0, 0, 0])[_ACTIVE] += by * number
+                _counted(counts, (definition, element, NO_DURATION))[_ACTIVE] += by * number
 
 
 _Counted = tuple[int, str, int]
@@ -206,14 +212,21 @@ def _count(row: Element, counts: dict[_Counted, list[int]]) -> list[int] | None:
         duration = max(row.ended_at - row.started_at, 0)
         bucket = bucket_of(duration) if duration else 0
     key = instance.definition_key, "" if row is instance else row.element, bucket
-    count = counts.get(key)
-    if count is None:
-        count = counts[key] = [0, 0, 0, 0]
+    count = _counted(counts, key)
     count[state] += 1
     count[_DURATION] += duration
     return count
 
 
+def _counted(counts: dict[_Counted, list[int]], key: _Counted) -> list[int]:
+    """The numbers of a key, new ones if need be."""
+    count = counts.get(key)
+    if count is None:
+        count = counts[key] = [0] * _COLUMNS
+    return count
+
+
 _ELEMENTS = (Instance, Element)
-_ACTIVE, _COMPLETED, _CANCELED, _DURATION = range(4)
+_ACTIVE, _COMPLETED, _CANCELED, _DURATION, _STARTED, _INCIDENTS = range(6)
+_COLUMNS = 6
 _COUNTED = {COMPLETED: _COMPLETED, TERMINATED: _CANCELED}

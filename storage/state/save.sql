@@ -140,8 +140,10 @@ WHERE element_instance_key = ANY ($1::bigint[]);
 -- name: element_count_changes
 -- Insert-only: a row that every batch updates gets slower with each version while any old snapshot is open.
 INSERT INTO element_count_changes (partition_id, process_definition_key, element_id, bucket, active, completed, canceled,
-    duration_ms)
-SELECT $1, * FROM unnest($2::bigint[], $3::text[], $4::smallint[], $5::bigint[], $6::bigint[], $7::bigint[], $8::bigint[]);
+    duration_ms, started, incidents, at)
+SELECT $1, u.*, from_epoch_ms($11)
+FROM unnest(
+    $2::bigint[], $3::text[], $4::smallint[], $5::bigint[], $6::bigint[], $7::bigint[], $8::bigint[], $9::int[], $10::int[]) AS u;
 
 -- name: new_loop_items
 -- Written by the batch that begins the loop. A result may already exist.

@@ -17,7 +17,15 @@ from vivero.storage.postgres import driver
 REAL, PORTION = 60, 40
 COPIES = 3 * PORTION
 """The numbers of both, real instances and copies, have all varieties."""
-COUNTED = {"element_count_changes", "element_counts", "element_durations", "job_count_changes", "job_counts"}
+COUNTED = {
+    "element_count_changes",
+    "element_counts",
+    "element_durations",
+    "instance_counts",
+    "instance_durations",
+    "job_count_changes",
+    "job_counts",
+}
 """Statistics: the check compares what they count."""
 BOUNDED = {
     *("batches", "element_count_totals", "job_count_totals"),

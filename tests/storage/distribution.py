@@ -20,6 +20,8 @@ BELONGS = {
             *("attempts", "batches", "command_log", "event_log", "event_consumers", "outbox_deliveries"),
             *("element_counts", "element_count_changes", "element_count_totals", "element_durations"),
             *(
+                "instance_counts",
+                "instance_durations",
                 "job_counts",
                 "job_count_changes",
                 "job_count_totals",
@@ -154,7 +156,10 @@ NOT_ERASED = {
     **dict.fromkeys(("documents", "document_contents", "document_parts", "document_usage"), DOCUMENTS),
     "audit_log": "who changed what, as the law asks for: no variables, bodies, or values of an erasure",
     **dict.fromkeys(
-        ("element_counts", "element_count_changes", "element_durations", "deleted_usage", "deleted_assignees"),
+        (
+            *("element_counts", "element_count_changes", "element_durations", "deleted_usage", "deleted_assignees"),
+            *("instance_counts", "instance_durations"),
+        ),
         STATISTICS,
     ),
     **dict.fromkeys(

@@ -633,6 +633,9 @@ DOCUMENTS = """
 """
 USAGE = """
     DELETE FROM deleted_usage; DELETE FROM deleted_assignees;
+    DELETE FROM instance_counts; DELETE FROM instance_durations;
+    INSERT INTO instance_counts VALUES ('2000-01-01T00:15:00Z', 1, 1, 1, 0, 0, 0);
+    INSERT INTO instance_durations VALUES ('2000-01-01T00:00:00Z', 1, 1, 1, 1);
     INSERT INTO deleted_usage VALUES ('processInstances', '2000-01-01T00:15:00Z', 't', 1);
     INSERT INTO deleted_assignees SELECT now() - days * interval '1 day', 't', usage_assignee('ann')
     FROM unnest(ARRAY[1, 100, 1000]) AS days;

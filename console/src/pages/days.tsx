@@ -1,27 +1,28 @@
-// A chart of the past days: how many instances began and ended, and how many incidents there were.
+// A chart of the past days: how many instances began and ended, how many incidents there were, and how many ran.
 import { get } from '../lib/api.ts';
 import { number, t } from '../lib/i18n.ts';
 import { useResource } from '../lib/resource.ts';
 import { day } from '../lib/time.ts';
 
-const DAYS = 14;
 const SERIES = ['started', 'ended', 'incidents'] as const;
 const HEIGHT = 100;
 /** The width of a bar, and of a day with its gap. */
 const BAR = 6;
 const STEP = BAR * (SERIES.length + 1);
 
-type Day = { startTime: string } & Record<(typeof SERIES)[number], number>;
-type Found = { items: Day[]; mostCounted: number };
+type Day = { startTime: string; running: number | null } & Record<(typeof SERIES)[number], number>;
 
 /** A day of 24 hours is that of its middle: where clocks change, the later ones begin an hour before or after midnight. */
 const named = ({ startTime }: Day): string => day(new Date(Date.parse(startTime) + 43_200_000).toISOString());
 
 /** The beginning of the local day from which this many days last until the end of today. */
-function firstDay(): string {
+export function firstDay(days: number): string {
   const now = new Date();
-  return new Date(now.getFullYear(), now.getMonth(), now.getDate() - DAYS + 1).toISOString();
+  return new Date(now.getFullYear(), now.getMonth(), now.getDate() - days + 1).toISOString();
 }
+
+/** A page that stays open reads figures again once an hour. */
+export const hour = (): string => new Date().toISOString().slice(0, 13);
 
 function Bars({ days, most }: { days: readonly Day[]; most: number }) {
   return (
@@ -38,36 +39,68 @@ function Bars({ days, most }: { days: readonly Day[]; most: number }) {
   );
 }
 
+/** How many instances ran at the end of each day, as steps. */
+function Backlog({ days }: { days: readonly Day[] }) {
+  const most = Math.max(1, ...days.map(({ running }) => running ?? 0));
+  return (
+    <>
+      <p class="dim">
+        {t('figures.running')}: <b>{number(days.at(-1)?.running ?? 0)}</b>, {t('figures.atEnd')}
+      </p>
+      <svg class="backlog" viewBox={`0 0 ${days.length} ${HEIGHT}`} preserveAspectRatio="none" aria-hidden="true">
+        {days.map(({ startTime, running }, i) => {
+          const height = ((running ?? 0) / most) * HEIGHT;
+          return <rect key={startTime} class="started" x={i} y={HEIGHT - height} width={0.95} height={height} />;
+        })}
+      </svg>
+      <p class="dim axis" aria-hidden="true">
+        <span>{named(days[0]!)}</span>
+        <span>{t('days.most', { n: number(most) })}</span>
+        <span>{t('days.today')}</span>
+      </p>
+    </>
+  );
+}
+
+type DaysProps = {
+  /** The days, today among them. */
+  days?: number;
+  /** Its id; without one, all processes. */
+  process?: string;
+  /** Show how many ran, too. */
+  backlog?: boolean;
+};
+
 /** The bars, and for those who do not see them a table. */
-export function Days() {
-  const hour = new Date().toISOString().slice(0, 13); // a page that stays open reads them again, once an hour at most
-  const found = useResource<Found>(`days ${hour}`, async (abort) => {
-    const query = new URLSearchParams({ startTime: firstDay(), days: `${DAYS}` });
-    return get<Found>(`/v2/process-instances/statistics/by-day?${query}`, abort);
+export function Days({ days = 14, process = '', backlog = false }: DaysProps) {
+  const found = useResource<{ items: Day[] }>(`days ${days} ${process} ${hour()}`, async (abort) => {
+    const query = new URLSearchParams({ startTime: firstDay(days), days: `${days}` });
+    if (process) query.set('processDefinitionId', process);
+    return get<{ items: Day[] }>(`/v2/process-instances/statistics/by-day?${query}`, abort);
   });
-  const { items = [], mostCounted = 0 } = found.data.value ?? {};
+  const { items = [] } = found.data.value ?? {};
   const most = Math.max(0, ...items.flatMap((one) => SERIES.map((name) => one[name])));
-  if (!most) return null; // nothing to show, or the user may not see it
-  const told = (...counts: number[]) =>
-    number(counts.reduce((sum, n) => sum + n, 0)) + (counts.some((n) => n >= mostCounted) ? '+' : '');
+  if (!most && !items.some(({ running }) => running)) return null; // nothing to show, or the user may not see it
+  const sum = (name: (typeof SERIES)[number]) => number(items.reduce((all, one) => all + one[name], 0));
   return (
     <figure class="days">
       <figcaption>
-        <h2>{t('days.title')}</h2>
+        <h2>{t('days.title', { n: days })}</h2>
         <p class="dim">
           {SERIES.map((name) => (
             <span key={name} class={name}>
-              <i aria-hidden="true" /> {t(`days.${name}`)}: <b>{told(...items.map((one) => one[name]))}</b>
+              <i aria-hidden="true" /> {t(`days.${name}`)}: <b>{sum(name)}</b>
             </span>
           ))}
         </p>
       </figcaption>
-      <Bars days={items} most={most} />
+      <Bars days={items} most={most || 1} />
       <p class="dim axis" aria-hidden="true">
         <span>{named(items[0]!)}</span>
-        <span>{t('days.most', { n: told(most) })}</span>
+        <span>{t('days.most', { n: number(most) })}</span>
         <span>{t('days.today')}</span>
       </p>
+      {backlog && <Backlog days={items} />}
       <div class="sr">
         <table>
           <thead>
@@ -78,6 +111,7 @@ export function Days() {
                   {t(`days.${name}`)}
                 </th>
               ))}
+              {backlog && <th scope="col">{t('figures.running')}</th>}
             </tr>
           </thead>
           <tbody>
@@ -85,8 +119,9 @@ export function Days() {
               <tr key={one.startTime}>
                 <th scope="row">{named(one)}</th>
                 {SERIES.map((name) => (
-                  <td key={name}>{told(one[name])}</td>
+                  <td key={name}>{number(one[name])}</td>
                 ))}
+                {backlog && <td>{one.running === null ? '–' : number(one.running)}</td>}
               </tr>
             ))}
           </tbody>

@@ -1,5 +1,5 @@
 // Home: what needs me.
-import type { ComponentChildren, ComponentType } from 'preact';
+import type { ComponentChildren } from 'preact';
 import { ifAllowed, search } from '../lib/api.ts';
 import { causesOf, type Running, runningInAll } from '../lib/counts.ts';
 import { type Group, grouped, kindOf } from '../lib/groups.ts';
@@ -52,7 +52,7 @@ function Figure({ to, label, n, bad = false }: { to: string; label: string; n: s
   );
 }
 
-const days = async (): Promise<ComponentType> => (await import('./days.tsx')).Days;
+const days = async () => (await import('./days.tsx')).Days;
 
 /** For an engine in which nothing has ever run. */
 const FirstSteps = () => (
@@ -212,7 +212,7 @@ export function Home() {
             {data.tasks && <Figure to={href('/tasks')} label={t('nav.tasks')} n={total(data.tasks.page)} />}
             {data.jobs && <Figure to={href('/jobs')} label={t('home.jobs')} n={total(data.jobs.page)} />}
           </div>
-          {isNew(data) ? <FirstSteps /> : <Opened load={days} props={{}} />}
+          {isNew(data) ? <FirstSteps /> : <Opened load={days} props={{ days: 14 }} />}
           {data.causes && (
             <Block
               title="home.incidents"

@@ -241,6 +241,9 @@ export function Process({ id }: { id: string }) {
       >
         {t('duration')}
       </button>
+      <a class="button" href={href('/figures', { process: id })}>
+        {t('figures.title')}
+      </a>
       <a class="button" href={href('/migrate', { source: definition.processDefinitionKey })}>
         {t('migrate.do')} …
       </a>

@@ -17,6 +17,7 @@ export const NAVIGATION: readonly [string, Key][] = [
 ];
 export const MINOR: readonly [string, Key][] = [
   ['/deploy', 'nav.deploy'],
+  ['/figures', 'figures.title'],
   ['/feel', 'nav.feel'],
   ['/resources', 'nav.resources'],
   ['/cluster-variables', 'clusterVariables'],

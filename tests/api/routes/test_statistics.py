@@ -182,27 +182,61 @@ async def by_day(reader, start, **more):
 
 
 async def test_what_happened_by_day(rows, reader):
-    """A day is 24 hours from the moment on, with its beginning and without its end. Called instances count, too."""
-    for number, (began, ended) in enumerate(
-        [
-            ("2026-11-17T23:00:00Z", None),
-            ("2026-11-17T22:59:59.999Z", "2026-11-18T22:59:59.999Z"),
-            ("2026-11-18T11:00:00Z", "2026-11-18T23:00:00Z"),
-            ("2026-11-19T23:00:00Z", None),
-        ]
-    ):
-        state = {} if ended is None else {"state": "COMPLETED", "ended_at": ended}
-        rows.instance(KEY + number, started_at=began, **state)
-    rows.incident(KEY + 20, created_at="2026-11-18T23:00:00Z")
+    """A day is 24 hours from the moment on. A period of the counts belongs to the day in which it begins."""
+    put = "INSERT INTO instance_counts VALUES (%s, %s, %s, %s, %s, %s, %s)"
+    for period, key, partition, *numbers in [
+        ("2026-11-17T22:45:00Z", KEY, 1, 90, 0, 0, 0),
+        ("2026-11-17T23:00:00Z", KEY, 1, 3, 1, 0, 0),
+        ("2026-11-17T23:00:00Z", KEY, 2, 2, 0, 1, 0),
+        ("2026-11-18T22:45:00Z", KEY + 1, 1, 1, 0, 0, 0),
+        ("2026-11-18T23:00:00Z", KEY, 1, 0, 2, 3, 1),
+        ("2026-11-19T23:00:00Z", KEY, 1, 70, 0, 7, 0),
+    ]:
+        rows.execute(put, (period, key, partition, *numbers))
+    rows.definition(KEY)
+    rows.definition(KEY + 1, process_id="other")
+    rows.execute("INSERT INTO element_counts VALUES (1, %s, '', 100, 3, 4), (1, %s, '', 20, 0, 0)", (KEY, KEY + 1))
+    first = {"startTime": "2026-11-17T23:00:00.000Z", "started": 6, "ended": 2, "completed": 1, "terminated": 1}
+    second = {"startTime": "2026-11-18T23:00:00.000Z", "started": 0, "ended": 5, "completed": 2, "terminated": 3}
+    pinned = "UPDATE clock SET pinned_at = '2026-11-22T00:00:00Z'"
+    rows.execute(pinned)
     answer = (await by_day(reader, "2026-11-18T00:00:00+01:00", days=2)).json
     assert answer == {
-        "items": [
-            {"startTime": "2026-11-17T23:00:00.000Z", "started": 2, "ended": 1, "incidents": 0},
-            {"startTime": "2026-11-18T23:00:00.000Z", "started": 0, "ended": 1, "incidents": 1},
-        ],
-        "mostCounted": 100_000,
+        "items": [first | {"incidents": 0, "running": 62}, second | {"incidents": 1, "running": 57}],
     }
+    of_one = (await by_day(reader, "2026-11-18T00:00:00+01:00", days=2, processDefinitionId="other")).json["items"]
+    assert [(day["started"], day["running"]) for day in of_one] == [(1, 20), (0, 20)]
     assert len((await by_day(reader, NOW)).json["items"]) == 14
+    old = (await by_day(reader, "2026-01-01T00:00:00Z", days=1)).json["items"]
+    assert [(day["started"], day["running"]) for day in old] == [(0, None)]
+
+
+async def test_cycle_times(rows, reader):
+    """Of each version, in all days and day by day (UTC), without those of another process or tenant."""
+    for key, version, more in [
+        (KEY, 1, {}),
+        (KEY + 1, 2, {}),
+        (KEY + 2, 3, {"tenant_id": "other"}),
+        (KEY + 3, 4, {"process_id": "other"}),
+    ]:
+        rows.definition(key, version=version, **more)
+        for day, bucket, completed in (("2026-11-17", 3, 60), ("2026-11-17", 44, 40), ("2026-11-18", 64, version)):
+            put = "INSERT INTO instance_durations VALUES (%s, %s, %s, 1, %s)"
+            rows.execute(put, (f"{day}T00:00:00Z", key, bucket, completed))
+    query = "startTime=2026-11-16T23:00:00Z&days=1"
+    answer = await reader("GET", f"/v2/process-definitions/{KEY}/statistics/cycle-times?{query}")
+    took = {"completed": 100, "medianMs": 3, "percentile90Ms": 4_863}
+    day = {"startTime": "2026-11-17T00:00:00.000Z", **took}
+    assert answer.json == {
+        "items": [
+            {"processDefinitionKey": str(KEY + 1), "processDefinitionVersion": 2, **took, "days": [day]},
+            {"processDefinitionKey": str(KEY), "processDefinitionVersion": 1, **took, "days": [day]},
+        ]
+    }
+    longer = await reader("GET", f"/v2/process-definitions/{KEY}/statistics/cycle-times?{query[:-1]}2")
+    assert [version["completed"] for version in longer.json["items"]] == [102, 101]
+    unknown = await reader("GET", f"/v2/process-definitions/{KEY + 9}/statistics/cycle-times?{query}")
+    assert unknown.json == {"items": []}
 
 
 @pytest.mark.parametrize(

@@ -142,6 +142,48 @@ async def test_counts_are_the_same_before_and_after_they_are_added_up(connection
     assert (await connection.execute("SELECT count(*) FROM element_count_changes")).rows == [(0,)]
 
 
+OVER_TIME = """
+    SELECT period::text, process_definition_key, sum(started)::int, sum(completed)::int, sum(canceled)::int,
+        sum(incidents)::int
+    FROM counted_instances GROUP BY 1, 2 ORDER BY 1, 2"""
+BY_DAY = "SELECT day::text, bucket, sum(completed)::int FROM counted_instance_durations GROUP BY 1, 2 ORDER BY 1, 2"
+
+
+async def test_counts_over_time_are_the_same_before_and_after_they_are_added_up(connection, do_chore):
+    """A row of an earlier program has neither a time nor a number of starts: it is of now."""
+    put = """INSERT INTO element_count_changes (partition_id, process_definition_key, element_id, active, completed,
+        canceled, bucket, started, incidents, at) VALUES (1, 5, $1, $2, $3, $4, $5, $6, $7, $8::timestamptz)"""
+    early, late = "2026-11-18T23:59:59.999Z", "2026-11-19T00:00:00Z"
+    for row in (
+        ("", 2, 0, 0, -1, 3, 1, early),  # one of three has moved to another definition
+        ("", -1, 1, 0, 9, 0, 0, late),
+        ("", 0, 1, 0, 9, 1, 0, late),
+        ("", -1, 0, 1, -1, 0, 0, late),
+        ("task", 4, 0, 0, -1, 0, 0, late),
+        ("", -1, 2, 0, 8, 0, 0, None),
+    ):
+        await connection.execute(put, row)
+    await connection.execute("SET TIME ZONE 'UTC'")
+    ((now, day),) = (
+        await connection.execute("SELECT usage_period(clock_now())::text, usage_day(clock_now())::text")
+    ).rows
+    before = (await connection.execute(OVER_TIME)).rows
+    assert before == sorted(
+        [
+            ("2026-11-18 23:45:00+00", 5, 3, 0, 0, 1),
+            ("2026-11-19 00:00:00+00", 5, 1, 2, 1, 0),
+            (now, 5, 1, 2, 0, 0),
+        ]
+    )
+    days = (await connection.execute(BY_DAY)).rows
+    assert days == sorted([("2026-11-19 00:00:00+00", 9, 2), (day, 8, 2)])
+    assert await maintenance.total_element_counts(connection, 1, await epoch(connection), 4) == 4
+    assert ((await connection.execute(OVER_TIME)).rows, (await connection.execute(BY_DAY)).rows) == (before, days)
+    await do_chore("element-counts")
+    assert ((await connection.execute(OVER_TIME)).rows, (await connection.execute(BY_DAY)).rows) == (before, days)
+    assert (await connection.execute("SELECT count(*) FROM element_count_changes")).rows == [(0,)]
+
+
 DURATIONS = "SELECT element_id, bucket, completed::int, duration_ms::int FROM element_durations ORDER BY 1, 2"
 COUNTED_DURATIONS = """
     SELECT element_id, bucket, sum(completed)::int, sum(duration_ms)::int FROM counted_durations

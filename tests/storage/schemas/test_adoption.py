@@ -189,7 +189,8 @@ async def test_a_database_with_row_level_security(connection, left, monkeypatch)
         if table in there and "FROM decision_requirements" not in condition
     }
     monkeypatch.setattr(policies, "POLICIES", of_then)
-    monkeypatch.setattr(policies, "SHARED", tuple(table for table in policies.SHARED if table in there))
+    for names in ("SHARED", "VIEWS"):
+        monkeypatch.setattr(policies, names, tuple(name for name in getattr(policies, names) if name in there))
     await row_security.make_reader(connection)
     await row_security.prepare(connection, row_security.reader_of(left))
     assert await migrate(connection) == ADOPTED

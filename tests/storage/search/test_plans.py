@@ -14,7 +14,7 @@ from vivero.storage.access import row_security, tenants
 from vivero.storage.postgres import driver
 from vivero.storage.postgres.plans import BY_INDEX
 from vivero.storage.postgres.sql_files import beside
-from vivero.storage.reads import instances_by_day, usage_metrics
+from vivero.storage.reads import cycle_times, instances_by_day, usage_metrics
 from vivero.storage.search import candidates
 from vivero.storage.search.candidates import PortionLimits
 from vivero.storage.search.element_instances import ELEMENT_INSTANCES
@@ -405,12 +405,34 @@ async def test_the_use_of_a_time_is_read_by_its_indexes(connection):
     assert await rows_of(connection, text, (start, end, None)) <= 40
 
 
-async def test_a_day_is_counted_by_index_up_to_a_limit(connection):
-    """No figure reads more rows than it may count, whatever the history holds, and few beside them."""
-    (begins,) = (await connection.execute("SELECT min(started_at) FROM process_instances")).rows[0]
+@pytest.fixture
+async def counted(connection):
+    """A million ended instances as their counts: of 20 versions, in each quarter of an hour of 62 days."""
+    await connection.execute("BEGIN")
+    await connection.execute("""
+        INSERT INTO instance_counts
+        SELECT '2026-01-01Z'::timestamptz + n * interval '15 minutes', 1000 + d, 1, 8, 8, 0, 0
+        FROM generate_series(0, 62 * 96 - 1) n, generate_series(0, 19) d""")
+    await connection.execute("""
+        INSERT INTO instance_durations
+        SELECT '2026-01-01Z'::timestamptz + n * interval '1 day', 1000 + d, b, 1, 20
+        FROM generate_series(0, 61) n, generate_series(0, 19) d, generate_series(20, 59) b""")
+    await connection.execute("ANALYZE instance_counts, instance_durations")
+    yield connection
+    await connection.execute("ROLLBACK")
+
+
+async def test_figures_over_time_read_their_counts_only(counted):
+    """They read a row for each quarter of an hour and version, or those of the versions, and no instances."""
+    begins = datetime(2026, 1, 3, tzinfo=UTC)
     text = beside(instances_by_day.__file__)["instances_by_day"].text
-    assert (await instances_by_day.by_day(connection, begins, 2, most=7))[0].started == 7
-    assert await rows_of(connection, text, [begins, 2, 7]) <= 2 * 3 * 7 + 2
+    found = await instances_by_day.by_day(counted, begins, 2, ["big"])
+    assert [day.completed for day in found] == [96 * 8, 96 * 8]
+    assert await rows_of(counted, text, [begins, 2, ["big"]]) <= 2 * 96 * 20 + 200
+    ((version,),) = [await cycle_times.of_versions(counted, 1000, begins, 3)]
+    assert version.in_all.completed == 3 * 40 * 20
+    text = beside(cycle_times.__file__)["cycle_times"].text
+    assert await rows_of(counted, text, [1000, begins, 3, 20]) <= 3 * 40 + 200
 
 
 async def rows_read(connection, resource, query, part="everything", tenants=None):

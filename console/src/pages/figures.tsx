@@ -1,0 +1,146 @@
+// Figures over time, of a process or of all: what happened day by day, how many ran, how long versions take, and the oldest.
+import { get, ifAllowed, search } from '../lib/api.ts';
+import { number, t } from '../lib/i18n.ts';
+import { useResource } from '../lib/resource.ts';
+import { href, put, query } from '../lib/router.ts';
+import type { Instance, Page } from '../lib/shapes.ts';
+import { duration } from '../lib/time.ts';
+import { versionsOf } from '../lib/versions.ts';
+import { Head } from '../parts/head.tsx';
+import { ProblemBox } from '../parts/problem.tsx';
+import { type Column, Table } from '../parts/table.tsx';
+import { Time } from '../parts/time.tsx';
+import { Days, firstDay, hour } from './days.tsx';
+
+const CHOICES = [14, 30, 62];
+const OLDEST = 10;
+
+type CycleTime = { completed: number; medianMs: number; percentile90Ms: number };
+type Version = CycleTime & {
+  processDefinitionKey: string;
+  processDefinitionVersion: number;
+  days: (CycleTime & { startTime: string })[];
+};
+
+/** The medians of a version, a bar for each day in which instances completed. */
+function Course({ days }: { days: Version['days'] }) {
+  const most = Math.max(1, ...days.map(({ medianMs }) => medianMs));
+  return (
+    <svg class="course" viewBox={`0 0 ${days.length} 20`} preserveAspectRatio="none" aria-hidden="true">
+      {days.map(({ startTime, medianMs }, i) => (
+        <rect key={startTime} x={i} y={20 - (medianMs / most) * 20} width={0.9} height={(medianMs / most) * 20} />
+      ))}
+    </svg>
+  );
+}
+
+/** `id`: of the process. Its newest version leads to the others. */
+function CycleTimes({ id, days }: { id: string; days: number }) {
+  const found = useResource<{ items: Version[] }>(`cycle times ${id} ${days} ${hour()}`, async (abort) => {
+    const newest = (await versionsOf(id, abort)).items[0];
+    if (!newest) return { items: [] };
+    const of = new URLSearchParams({ startTime: firstDay(days), days: `${days}` });
+    return get<{ items: Version[] }>(
+      `/v2/process-definitions/${newest.processDefinitionKey}/statistics/cycle-times?${of}`,
+      abort,
+    );
+  });
+  const columns: Column<Version>[] = [
+    {
+      title: t('version'),
+      cell: (one) => (
+        <a data-row href={href(`/processes/${id}`, { version: one.processDefinitionVersion })}>
+          {one.processDefinitionVersion}
+        </a>
+      ),
+    },
+    { title: t('figures.completed'), cell: (one) => number(one.completed) },
+    { title: t('figures.median'), cell: (one) => duration(one.medianMs) },
+    { title: t('figures.most'), cell: (one) => duration(one.percentile90Ms) },
+    { title: t('figures.course'), wide: true, cell: (one) => <Course days={one.days} /> },
+  ];
+  const items = found.data.value?.items;
+  return (
+    <section>
+      <h2>{t('figures.cycle')}</h2>
+      {found.problem.value && <ProblemBox problem={found.problem.value} retry={found.reload} />}
+      {items?.length === 0 && <p class="dim">{t('figures.none')}</p>}
+      {items && items.length > 0 && (
+        <Table label={t('figures.cycle')} columns={columns} items={items} id={(one) => one.processDefinitionKey} />
+      )}
+    </section>
+  );
+}
+
+/** The instances that have been running for the longest time. */
+function Oldest({ id }: { id: string }) {
+  const filter = { state: { $in: ['ACTIVE', 'SUSPENDED'] }, ...(id && { processDefinitionId: id }) };
+  const found = useResource<Page<Instance> | null>(
+    `oldest ${id}`,
+    (abort) =>
+      ifAllowed(
+        search<Instance>(
+          'process-instances',
+          { filter, sort: [{ field: 'startDate', order: 'ASC' }], page: { limit: OLDEST } },
+          abort,
+        ),
+      ),
+    ['instances'],
+  );
+  const items = found.data.value?.items;
+  const columns: Column<Instance>[] = [
+    {
+      title: t('instance'),
+      wide: true,
+      cell: (one) => (
+        <a data-row href={href(`/instances/${one.processInstanceKey}`)}>
+          {one.businessId ?? <code>{one.processInstanceKey}</code>}
+        </a>
+      ),
+    },
+    { title: t('process'), cell: (one) => one.processDefinitionName ?? one.processDefinitionId },
+    { title: t('days.started'), cell: (one) => <Time at={one.startDate} /> },
+  ];
+  if (!items) return null;
+  return (
+    <section>
+      <h2>{t('figures.oldest')}</h2>
+      {items.length ? (
+        <Table label={t('figures.oldest')} columns={columns} items={items} id={(one) => one.processInstanceKey} />
+      ) : (
+        <p class="dim">{t('figures.idle')}</p>
+      )}
+    </section>
+  );
+}
+
+export function Figures() {
+  const process = query.value.get('process') ?? '';
+  const asked = Number(query.value.get('days'));
+  const days = CHOICES.includes(asked) ? asked : CHOICES[0]!;
+  return (
+    <>
+      <Head
+        title={t('figures.title')}
+        crumbs={process && <a href={href(`/processes/${process}`)}>{process}</a>}
+        actions={
+          <label>
+            {t('figures.days')}{' '}
+            <select value={days} onChange={(event) => put({ days: event.currentTarget.value })}>
+              {CHOICES.map((n) => (
+                <option key={n} value={n}>
+                  {number(n)}
+                </option>
+              ))}
+            </select>
+          </label>
+        }
+      />
+      <div class="stack">
+        <Days key={`${process} ${days}`} process={process} days={days} backlog />
+        {process && <CycleTimes key={`${process} ${days}`} id={process} days={days} />}
+        <Oldest key={process} id={process} />
+      </div>
+    </>
+  );
+}
