@@ -7,7 +7,6 @@ that are opened are evaluated now, and a failure refuses the command.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from operator import attrgetter
 from typing import NamedTuple
 
 import msgspec
@@ -205,7 +204,7 @@ def _check_changes(found: Sequence[catching.Changes], instance: Instance) -> Non
 
 def _migrated(plan: Plan, interrupting: dict[str, bool], paged: bool) -> InstanceMigrated:
     definition, nodes = plan.definition, plan.target.nodes
-    live = dict.fromkeys(plan.ids[id] for id in dict.fromkeys(map(attrgetter("element"), plan.elements)))
+    live = dict.fromkeys(plan.ids[same[0].element] for same in plan.kinds)
     labels = {id: nodes[id].name for id in live if nodes[id].name is not None}
     return InstanceMigrated(
         plan.instance.key,
@@ -232,7 +231,7 @@ def _violations_inside(plan: Plan, view: View) -> Iterator[Violation]:
         Reject: there are too many.
         NotLoaded: some of them are in the database only.
     """
-    pending = [(element.key, element.registered) for element in plan.counting if element.registered]
+    pending = [(element.key, element.registered) for element in plan.registering()]
     most, known = view.tree_rules.max_whole_rows, 0
     while pending:
         scope, registered = pending.pop()

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass, field
-from operator import attrgetter
 
 import msgspec
 
@@ -41,44 +40,22 @@ class Changes:
 def changes(plan: Plan, view: View) -> Changes:
     """The waits that are closed and opened, and the user tasks that take the place of jobs."""
     found, after = Changes(), TargetView(view, plan)
-    catches: dict[str, bool] = {}
-    unchanged: set[Hashable] = set()
-    for element in plan.elements:
-        id, own = element.element, element.waits
-        if id not in catches:
-            catches[id] = _catches(plan.node(element)) or _catches(plan.target.nodes[plan.ids[id]])
-        if not (catches[id] or own.timers or own.subscriptions or element.pages is not None):
+    for same in plan.kinds:
+        first = same[0]
+        own, goal = first.waits, plan.target.nodes[plan.ids[first.element]]
+        waiting = own.timers or own.subscriptions or first.pages is not None
+        if not (waiting or _catches(plan.node(first)) or _catches(goal)):
             continue
-        likeness = _likeness(element)
-        if likeness in unchanged:
-            continue
-        before = len(found.effects), len(found.violations)
-        catching = _Catching(element, plan, after, found)
-        try:
-            catching.run()
-        except Fail as failure:
-            catching.refuse(id, failure.message)
-        if before == (len(found.effects), len(found.violations)):
-            unchanged.add(likeness)
+        for element in same:
+            before = len(found.effects), len(found.violations)
+            catching = _Catching(element, plan, after, found)
+            try:
+                catching.run()
+            except Fail as failure:
+                catching.refuse(element.element, failure.message)
+            if before == (len(found.effects), len(found.violations)):
+                break  # nothing changes at the others either
     return found
-
-
-def _likeness(element: Element) -> Hashable:
-    """The features of an element that decide what a migration changes. Thousands of inner instances share them."""
-    own = element.waits
-    return (
-        *(element.element, element.index >= 0, element.state, element.occurred is None),
-        *(element.then is None, element.interrupted, element.pages is None),
-        *map(_OF_TIMER, own.timers.values()),
-        *([_likeness_of(one) for one in own.subscriptions.values()] if own.subscriptions else ()),
-    )
-
-
-_OF_TIMER = attrgetter("target", "type")
-
-
-def _likeness_of(one: Subscription) -> Hashable:
-    return one.target, one.type, one.correlation_key is None, one.interrupting
 
 
 def _catches(node: Node) -> bool:

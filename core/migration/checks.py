@@ -6,11 +6,10 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 
 from vivero.core.bpmn.model import JobDefinition, Node, Process, parts_of
-from vivero.core.migration.plan import Plan
+from vivero.core.migration.plan import LISTENERS, Plan
 from vivero.core.records.effects import Violation
-from vivero.core.shared.jobs import EXECUTION_LISTENER, TASK_LISTENER
 from vivero.core.shared.suspended_work import is_stopped
-from vivero.core.state.instance_tree import ACTIVATED, ACTIVATING, COMPLETING, TERMINATING, Element, Instance, Job
+from vivero.core.state.instance_tree import ACTIVATING, COMPLETING, TERMINATING, Element, Instance, Job
 
 SUPPORTED = frozenset(
     {
@@ -22,7 +21,6 @@ SUPPORTED = frozenset(
 )
 """Types of elements that can be migrated while they are active."""
 JOINS = frozenset({"PARALLEL_GATEWAY", "INCLUSIVE_GATEWAY"})
-LISTENERS = frozenset({EXECUTION_LISTENER, TASK_LISTENER})
 
 
 def begin(instance: Instance) -> str:
@@ -65,32 +63,23 @@ def violations(plan: Plan) -> Iterator[Violation]:
 
     There may be thousands of elements of one node, whose problems are the same.
     """
-    of_nodes: dict[tuple[str, str | None], str | None] = {}
-    instance = plan.instance
-    for element in plan.elements:
-        id, scope = element.element, element.scope
-        place = id, None if scope is None or element is instance else scope.element
-        if place not in of_nodes:
-            of_nodes[place] = next(_of_node(element, plan), None)
-        found = of_nodes[place]
-        if found is None:
-            if element.state is ACTIVATED and element.then is None and not (element.waits.jobs and _listening(element)):
-                continue
-            found = next(_of_element(element, plan), None)
+    instance, flows = plan.instance, plan.source.flows.keys()
+    for same in plan.kinds:
+        first = same[0]
+        found = next(_of_element(first, plan), None)
         if found is not None:
-            yield Violation(begin(plan.instance) + found, id)
-    flows = plan.source.flows.keys()
-    for scope in plan.counting:
-        if scope.awaiting_reset or (scope.tokens and not flows.isdisjoint(scope.tokens)):
-            yield from (Violation(begin(plan.instance) + text, id) for id, text in _of_joins(scope, plan))
-        if scope.registered:
-            yield from (Violation(begin(plan.instance) + text, id) for id, text in _of_registered(scope, plan))
+            yield from [Violation(begin(instance) + found, first.element)] * len(same)
+    for same in plan.kinds:
+        first = same[0]
+        if first.awaiting_reset or not flows.isdisjoint(first.tokens):
+            yield from [Violation(begin(instance) + text, id) for id, text in _of_joins(first, plan)] * len(same)
+    for scope in plan.registering():
+        yield from (Violation(begin(instance) + text, id) for id, text in _of_registered(scope, plan))
     for text in _of_instance(plan):
         yield Violation(begin(plan.instance) + text)
 
 
-def _of_node(element: Element, plan: Plan) -> Iterator[str]:
-    """Problems of all elements of this node in the scope."""
+def _of_element(element: Element, plan: Plan) -> Iterator[str]:
     node, goal = plan.node(element), plan.goal(element)
     if node.type not in SUPPORTED:
         yield _unsupported(node)
@@ -106,17 +95,12 @@ def _of_node(element: Element, plan: Plan) -> Iterator[str]:
     if signature(node) != signature(goal) and node.type != "EVENT_SUB_PROCESS":
         yield _other_event(node, goal)
     yield from _other_scope(element, goal, plan)
+    yield from _midway(element, node, goal)
 
 
 def _listening(element: Element) -> list[Job]:
     """The jobs of running listeners."""
     return [job for job in element.waits.jobs.values() if job.kind in LISTENERS]
-
-
-def _of_element(element: Element, plan: Plan) -> Iterator[str]:
-    goal = plan.goal(element)
-    if goal is not None:
-        yield from _midway(element, plan.node(element), goal)
 
 
 def _unsupported(node: Node) -> str:

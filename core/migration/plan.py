@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from vivero.core.bpmn.model import Node, Process
+from vivero.core.shared.jobs import EXECUTION_LISTENER, TASK_LISTENER
 from vivero.core.state.catalogue import Definition
-from vivero.core.state.instance_tree import Element, Instance
+from vivero.core.state.instance_tree import ACTIVATED, NO_WAITS, Element, Instance, Waits
 from vivero.core.state.subtrees import of_instance
+
+LISTENERS = frozenset({EXECUTION_LISTENER, TASK_LISTENER})
+"""The kinds of the jobs of listeners."""
 
 
 @dataclass(slots=True)
@@ -22,11 +26,15 @@ class Plan:
     ids: dict[str, str]
     elements: list[Element] = field(default_factory=list)
     """The live elements of the instance, parents first."""
-    counting: list[Element] = field(init=False)
-    """Those with tokens, or with completed activities that can be compensated: few of thousands."""
+    kinds: list[list[Element]] = field(init=False)
+    """The live elements in lists: no check and no change of waits tells those of one list apart."""
 
     def __post_init__(self) -> None:
-        self.counting = [one for one in self.elements if one.tokens or one.awaiting_reset or one.registered]
+        self.kinds = kinds_of(self.instance, self.elements)
+
+    def registering(self) -> Iterator[Element]:
+        """The live elements with completed activities that can be compensated."""
+        return (one for same in self.kinds if same[0].registered for one in same)
 
     def node(self, element: Element) -> Node:
         """The element in the source model."""
@@ -36,6 +44,51 @@ class Plan:
         """The element in the target model; None if it is not mapped."""
         id = self.ids.get(element.element)
         return None if id is None else self.target.nodes.get(id)
+
+
+def kinds_of(instance: Instance, elements: Sequence[Element]) -> list[list[Element]]:
+    """`Plan.kinds`. There may be 20,000 elements and a few kinds, so that all later steps cost nothing."""
+    kinds: dict[Hashable, list[Element]] = {}
+    known = kinds.get
+    for one in elements:
+        scope, waits, tokens = one.scope, one.waits, one.tokens
+        usual = one.state is ACTIVATED and one.then is None and one.occurred is None and one.pages is None
+        likeness = (
+            one.element,
+            one.index >= 0 or (None if scope is None or one is instance else scope.element),
+            (usual and not (one.interrupted or one.awaiting_reset or one.registered)) or _progress_of(one),
+            tuple(tokens) if tokens else None,
+            None if waits is NO_WAITS else _likeness_of(waits),
+        )
+        same = known(likeness)
+        if same is None:
+            kinds[likeness] = [one]
+        else:
+            same.append(one)
+    return list(kinds.values())
+
+
+def _progress_of(one: Element) -> Hashable:
+    """The features of an element that does not merely wait."""
+    midway = one.state, one.then is None, bool(one.children), bool(one.waits.incidents)
+    waiting = one.occurred is None, one.interrupted, one.pages is None
+    return *midway, *waiting, tuple(one.awaiting_reset), bool(one.registered)
+
+
+def _likeness_of(waits: Waits) -> Hashable:
+    """The features of waits that checks and changes depend on. Jobs matter only if they are those of listeners."""
+    found: tuple[Hashable, ...] = ()
+    if waits.jobs:
+        for job in waits.jobs.values():
+            if job.kind in LISTENERS:
+                found += ((job.kind, job.listener_event, job.type),)
+    if waits.timers:
+        for timer in waits.timers.values():
+            found += ((timer.target, timer.type),)
+    if waits.subscriptions:
+        for one in waits.subscriptions.values():
+            found += ((one.target, one.type, one.correlation_key is None, one.interrupting),)
+    return found
 
 
 def plan_of(

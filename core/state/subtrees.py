@@ -14,6 +14,9 @@ from vivero.core.state.instance_tree import (
     Instance,
 )
 
+CALLS = "CALL_ACTIVITY"
+"""The only type of elements with called instances below them."""
+
 
 def weight_of(element: Element) -> int:
     """Estimated bytes of an element with its rows, without its children."""
@@ -49,11 +52,12 @@ def break_cycles(element: Element) -> None:
 
 def of_instance(instance: Instance) -> list[Element]:
     """The process instance and its live elements, without those of called instances, parents first."""
-    found: list[Element] = []
-    pending: list[Element] = [instance]
-    while pending:
-        current = pending.pop()
-        if current.children:  # most elements have none
-            pending += [child for child in current.children.values() if type(child) is not Instance]
-        found.append(current)
+    found: list[Element] = [instance]
+    for element in found:
+        if not element.children:  # most elements have none
+            continue
+        if element.type == CALLS:
+            found.extend(child for child in element.children.values() if type(child) is not Instance)
+        else:
+            found.extend(element.children.values())
     return found

@@ -367,7 +367,7 @@ def test_all_problems_are_told():
     assert handled.rejection is not None
     assert [one.element for one in handled.rejection.violations] == ["b"]
     handled = engine.migrate()
-    assert [one.element for one in handled.rejection.violations] == ["b", "a"]
+    assert [one.element for one in handled.rejection.violations] == ["a", "b"]
     assert handled.rejection.reason == handled.rejection.violations[0].message
 
 
