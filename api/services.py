@@ -14,6 +14,7 @@ from vivero.api.activation.long_polls import LongPolls
 from vivero.api.admission.command_routing import CommandRouting
 from vivero.api.admission.redirects import Redirects
 from vivero.api.admission.refusals import NotAdmitted
+from vivero.api.admission.single_turns import SingleTurns
 from vivero.api.admission.waits import Waits
 from vivero.api.callers.audited import AuditSettings
 from vivero.api.callers.caller import Caller
@@ -182,6 +183,7 @@ class FileServices:
     """Whether instances that people delete are archived first."""
     simulate: Callable[[bytes], tuple[bytes, str | None]] | None = None
     """Runs a model with test data: JSON → its report, or the problem (`library.simulation`). None: it cannot."""
+    validating: SingleTurns = field(default_factory=lambda: SingleTurns("validation"))
 
 
 @dataclass(frozen=True, slots=True)

@@ -72,21 +72,41 @@ function needed(bundle, name, found = new Set()) {
 function preloads() {
   return {
     name: 'preloads',
-    generateBundle(_options, bundle) {
-      const chunks = Object.values(bundle).filter((one) => one.type === 'chunk');
-      const first = needed(bundle, chunks.find((one) => one.isEntry).fileName);
-      const chunkOf = (source) =>
-        chunks.find((one) => one.moduleIds.some((id) => new RegExp(`/src/${source}\\.tsx?$`).test(id))).fileName;
-      const files = (sources) =>
-        [...new Set([...sources, TEXTS].flatMap((source) => [...needed(bundle, chunkOf(source))]))].filter(
-          (name) => !first.has(name),
+    // After Vite has given the styles of chunks without a script to those that import them.
+    generateBundle: {
+      order: 'post',
+      handler(_options, bundle) {
+        const chunks = Object.values(bundle).filter((one) => one.type === 'chunk');
+        const first = needed(bundle, chunks.find((one) => one.isEntry).fileName);
+        const chunkOf = (source) =>
+          chunks.find((one) => one.moduleIds.some((id) => new RegExp(`/src/${source}\\.tsx?$`).test(id))).fileName;
+        const files = (sources) =>
+          [...new Set([...sources, TEXTS].flatMap((source) => [...needed(bundle, chunkOf(source))]))].filter(
+            (name) => !first.has(name),
+          );
+        const source = JSON.stringify(
+          Object.fromEntries(Object.entries(AHEAD).map(([place, sources]) => [place, files(sources)])),
+          null,
+          1,
         );
-      const source = JSON.stringify(
-        Object.fromEntries(Object.entries(AHEAD).map(([place, sources]) => [place, files(sources)])),
-        null,
-        1,
-      );
-      this.emitFile({ type: 'asset', fileName: 'preloads.json', source });
+        this.emitFile({ type: 'asset', fileName: 'preloads.json', source });
+      },
+    },
+  };
+}
+
+const COPIED = /\/node_modules\/(?!preact\/|@preact\/).*\.m?js$/;
+
+/** The editor has copies of the packages that diagrams and forms use, too: pages with these would load what only the editor uses of them. */
+function apart() {
+  return {
+    name: 'apart',
+    apply: 'build',
+    enforce: 'pre',
+    async resolveId(source, importer) {
+      if (!importer || !/\/src\/editor\/|\?editor$/.test(importer)) return null;
+      const found = await this.resolve(source, importer.replace(/\?editor$/, ''), { skipSelf: true });
+      return found && COPIED.test(found.id) ? { ...found, id: `${found.id}?editor` } : found;
     },
   };
 }
@@ -121,6 +141,7 @@ const BASE =
 const codeSplitting = {
   groups: [
     { name: 'base', test: BASE },
+    { name: 'editor', test: /\?editor$/ },
     { name: 'moddle', test: /node_modules\/(bpmn-moddle|moddle|moddle-xml|min-dash|saxen)\// },
     { name: 'layout', test: /node_modules\/bpmn-auto-layout\// },
   ],
@@ -137,6 +158,6 @@ export default {
     reportCompressedSize: false,
     rolldownOptions: { output: { codeSplitting } },
   },
-  plugins: [preloads(), finish()],
+  plugins: [apart(), preloads(), finish()],
   server: { proxy: { '/v2': server, '/cluster': server, '/console/live': server, '/console/session': server } },
 };

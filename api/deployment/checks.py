@@ -25,10 +25,10 @@ SMALL_BYTES = 4 * 1024
 """Files of this size altogether are read at once. Expressions cost most: up to 20 ms."""
 
 
-async def check_webhooks(services: Services, tenant: str, parsed: Sequence[Parsed]) -> None:
-    """Raise Problem 400 for webhooks that are wrong, or whose path belongs to another process."""
+async def problems_of_webhooks(services: Services, tenant: str, parsed: Sequence[Parsed]) -> list[str]:
+    """The problems of webhooks that are wrong, or whose path belongs to another process."""
     if services.files.webhooks is None:
-        return
+        return []
     problems = webhook_problems(parsed)
     for resource in parsed:
         for process in resource.processes:
@@ -36,7 +36,7 @@ async def check_webhooks(services: Services, tenant: str, parsed: Sequence[Parse
             problems += taken(
                 resource, process, await services.files.webhooks.registry.taken(tenant, process.id, paths)
             )
-    reject(list(dict.fromkeys(problems)))
+    return list(dict.fromkeys(problems))
 
 
 def reject(problems: Sequence[str]) -> None:
@@ -51,10 +51,10 @@ def reject(problems: Sequence[str]) -> None:
         )
 
 
-async def examined_by(services: Services, files: Files) -> Examined:
+async def examined_by(services: Services, files: Files, kind: WorkKind = WorkKind.DEPLOYMENTS) -> Examined:
     """Read and check the files, at once if they are small, and otherwise in a compute process."""
     if sum(len(content) for _, content in files) <= SMALL_BYTES:
         parsed = read_all(files, services.files.limits)
         if not evaluates(parsed):
             return examined(parsed, files)
-    return await computed(services, WorkKind.DEPLOYMENTS, examine_and_pack, files, services.files.limits)
+    return await computed(services, kind, examine_and_pack, files, services.files.limits)

@@ -12,14 +12,12 @@ import msgspec
 from vivero.api.access.needs import DEPLOY, EVALUATE, authorise
 from vivero.api.commands.inner_requests import InnerRequest
 from vivero.api.computing.turns import computed
-from vivero.api.deployment.checks import examined_by
-from vivero.api.deployment.warnings import warnings_of
+from vivero.api.deployment.verdicts import Verdict, judged
 from vivero.api.http.decoding import check_nesting
 from vivero.api.http.problems import Problem, bad_request, invalid_argument
 from vivero.api.http.response import Response, json_response
 from vivero.api.mcp.cluster_tools import INSTANCE, OBJECT, TEXT
 from vivero.api.mcp.tools import Call, Parameter, Place, Schema, Tool, composed, decoded
-from vivero.engine.compute.models import unpacked
 from vivero.engine.compute.turns import WorkKind
 
 _FILES: Schema = {
@@ -54,20 +52,8 @@ class _Deployment(msgspec.Struct, frozen=True, rename="camel"):
         return hashlib.sha256(msgspec.json.encode((self.tenant_id, self.resources))).hexdigest()
 
 
-class _Judgement(msgspec.Struct, frozen=True):
-    valid: bool
-    problems: list[str]
-    warnings: list[str]
-
-
-async def _judged(call: Call, files: list[File]) -> _Judgement:
-    found = await examined_by(call.services, [(each.name, each.content.encode()) for each in files])
-    if found.problems:
-        return _Judgement(False, list(found.problems), [])
-    parsed = found.parsed or [await unpacked(each) for each in found.packed]
-    webhooks = call.services.files.webhooks
-    has_secret = None if webhooks is None else webhooks.has_secret
-    return _Judgement(True, [], warnings_of(parsed, webhooks is not None, has_secret))
+async def _judged(call: Call, files: list[File]) -> Verdict:
+    return await judged(call.services, [(each.name, each.content.encode()) for each in files], tenant=None)
 
 
 async def _validate(_tool: Tool, call: Call) -> Response:
@@ -84,9 +70,9 @@ async def _deploy(_tool: Tool, call: Call) -> Response:
         return await call.send(InnerRequest(*_DEPLOYMENT, body, content_type=kind))
     authorise(call.request.caller, DEPLOY)
     if deployment.confirmation is None:
-        judgement = await _judged(call, deployment.resources)
-        asks = {"deployed": False, **msgspec.to_builtins(judgement)}
-        if judgement.valid:
+        verdict = await _judged(call, deployment.resources)
+        asks = {"deployed": False, **msgspec.to_builtins(verdict)}
+        if verdict.valid:
             asks["confirmation"] = digest
             asks["next"] = "Ask the user. After a yes, repeat the call with this confirmation and the same files."
         return json_response(asks)

@@ -75,6 +75,7 @@ from vivero.api.routes import (
     tokens,
     traces,
     undos,
+    validations,
     variables,
     wait_states,
 )
@@ -194,6 +195,7 @@ _REST = (
         is_new=True,
         audited=audited.DEPLOY,
     ),
+    Route("POST", "/v2/deployments/validation", validations.validate, DEPLOY, deployment_limit, takes_json=False),
     of_key(
         "POST",
         "/v2/resources/{resourceKey}/deletion",

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from typing import Any
 
 import msgspec
@@ -10,12 +9,10 @@ import msgspec
 from vivero.api.access import tenants
 from vivero.api.access.needs import DEPLOY
 from vivero.api.commands import submission
-from vivero.api.deployment.checks import check_webhooks, examined_by, reject
-from vivero.api.deployment.cluster_variables import warnings_of_variables
-from vivero.api.deployment.names import name_within
-from vivero.api.deployment.warnings import warnings_of, warnings_of_files
+from vivero.api.deployment.checks import examined_by, problems_of_webhooks, reject
+from vivero.api.deployment.sent_files import contents_of, files_in, renamed, tenant_in
+from vivero.api.deployment.verdicts import all_warnings
 from vivero.api.http.multipart import FormPart, read_parts
-from vivero.api.http.problems import bad_request, invalid_argument
 from vivero.api.http.request import Request
 from vivero.api.http.response import Response, json_response
 from vivero.api.services import Services
@@ -27,11 +24,8 @@ from vivero.core.records.catalogue import (
     DeploymentReply,
 )
 from vivero.core.records.decisions import DeployedDecision, DeployedRequirements
-from vivero.core.resources.generic_resources import MAX_NAME
 from vivero.engine.compute.models import unpacked
 from vivero.storage.state.definitions import store_resources
-
-TENANT = "tenantId"
 
 _reply_decoder = msgspec.json.Decoder(DeploymentReply)
 
@@ -39,13 +33,13 @@ _reply_decoder = msgspec.json.Decoder(DeploymentReply)
 async def create(request: Request, services: Services) -> Response:
     """POST /v2/deployments: parse and check all files, store their bytes, then let the engine assign versions."""
     parts = read_parts(request, services.settings.max_deployment_files + 1)
-    tenant = tenants.named(request, services, _tenant(parts), "Deploy Resources", DEPLOY)
-    files = _files(parts)
-    contents = [(file.file_name or "", file.content) for file in files]
+    tenant = tenants.named(request, services, tenant_in(parts), "Deploy Resources", DEPLOY)
+    files = files_in(parts)
+    contents = contents_of(files)
     found = await examined_by(services, contents)
     reject(found.problems)
     parsed = found.parsed or [await unpacked(each) for each in found.packed]
-    await check_webhooks(services, tenant, parsed)
+    reject(await problems_of_webhooks(services, tenant, parsed))
     async with services.reads.pool.connection() as connection:
         stored = [(digest, file.content) for digest, file in zip(found.digests, files, strict=True)]
         await store_resources(connection, stored)
@@ -65,53 +59,9 @@ async def create(request: Request, services: Services) -> Response:
     if services.files.webhooks is not None:
         services.files.webhooks.registry.outdated()  # the notification may come after the client's next call
     reply = submitted.outcome.reply_by(_reply_decoder)
-    has_secret = None if services.files.webhooks is None else services.files.webhooks.has_secret
-    warnings = _renamed(parts, files) + warnings_of(parsed, services.files.webhooks is not None, has_secret)
-    warnings += await warnings_of_files(parsed, services, tenant)
-    warnings += await warnings_of_variables(contents, services, tenant)
+    warnings = renamed(parts, files) + await all_warnings(services, parsed, contents, tenant)
     document = _document(reply, warnings, submitted.appended.position)
     return json_response(document, submitted.position)
-
-
-def _tenant(parts: list[FormPart]) -> str | None:
-    return next((part.content.decode(errors="replace") for part in parts if part.name == TENANT), None)
-
-
-def _files(parts: list[FormPart]) -> list[FormPart]:
-    """The files of a request. Raises Problem 400."""
-    files = []
-    for part in parts:
-        if part.name == "resources":
-            files.append(part)
-        elif part.name != TENANT:
-            raise bad_request(
-                f"Request property [{part.name[:100]}] cannot be parsed: the parts of a deployment are called resources"
-            )
-    if not files:
-        raise invalid_argument("No resources provided")
-    return [file._replace(file_name=_name(file.file_name or "")) for file in files]
-
-
-def _name(sent: str) -> str:
-    """The name of a file as it is stored. Raises Problem 400."""
-    name = name_within(sent)
-    if name is None or len(name) > MAX_NAME:
-        raise invalid_argument(
-            f"Every resource needs a file name of at most {MAX_NAME} characters, and '{sent[:100]}' is none"
-        )
-    return name
-
-
-def _renamed(parts: list[FormPart], files: list[FormPart]) -> list[str]:
-    """A warning for each file that is stored under another name than its client sent."""
-    sent = [part.file_name or "" for part in parts if part.name == "resources"]
-    found = Counter(file.file_name for file in files)
-    return [
-        f"'{path}' leads out of the folder of its deployment: the file is deployed as '{file.file_name}'"
-        + (f", which is the name of {found[file.file_name]} files of this request" if found[file.file_name] > 1 else "")
-        for path, file in zip(sent, files, strict=True)
-        if path != file.file_name
-    ]
 
 
 def _content(parts: list[FormPart]) -> bytes:

@@ -17,6 +17,8 @@ class WorkKind(StrEnum):
     """Work of a partition. It never waits for others' work: there is a place that only the engine may take."""
     MODELS = "models"
     DEPLOYMENTS = "deployments"
+    VALIDATIONS = "validations"
+    """Files that somebody edits, and does not deploy yet."""
     EXPRESSIONS = "expressions"
     BODIES = "bodies"
     HISTORIES = "histories"

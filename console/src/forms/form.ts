@@ -1,6 +1,7 @@
 // Renders a form of Camunda's by form-js, and gives what was entered once it is valid and its files are stored.
 import { Form, type FormFields } from '@bpmn-io/form-js-viewer';
 import '@bpmn-io/form-js-viewer/dist/assets/form-js.css';
+import '../styles/bpmn_io.css';
 import './form.css';
 import { Problem } from '../lib/api.ts';
 import type { Owner } from '../lib/documents.ts';

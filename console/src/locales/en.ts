@@ -12,6 +12,7 @@ export const en = {
   'nav.log': 'Log',
   'nav.system': 'System',
   'background.title': 'Background jobs',
+  'editor.title': 'Editor',
   'nav.deploy': 'Deploy',
   'nav.feel': 'Try FEEL',
   'nav.about': 'About',

@@ -3,11 +3,9 @@ import { useComputed, useSignal, useSignalEffect } from '@preact/signals';
 import type { Badges } from '../diagram/badges.ts';
 import { Canvas } from '../diagram/canvas.tsx';
 import { type Marks, NOTHING } from '../diagram/marks.ts';
-import { Problem, send } from '../lib/api.ts';
-import { argument, type Command, notify } from '../lib/commands.ts';
+import { type Deployed, deploy, type Outcome } from '../lib/deployments.ts';
 import { dragging, dropped } from '../lib/drop.ts';
 import { t } from '../lib/i18n.ts';
-import { changed } from '../lib/live.ts';
 import { type Located, problemsOf } from '../lib/problems.ts';
 import { DEPLOY } from '../lib/session.ts';
 import { decisionUrl, processUrl } from '../lib/urls.ts';
@@ -16,52 +14,6 @@ import { CopyCommands } from '../parts/copy_commands.tsx';
 import { Head } from '../parts/head.tsx';
 import { ProblemBox } from '../parts/problem.tsx';
 import { firstTenant, TenantChoice, tenantOf } from '../parts/tenant.tsx';
-
-type Deployed = {
-  deployments: {
-    processDefinition: { processDefinitionId: string; processDefinitionVersion: number; resourceName: string } | null;
-    decisionDefinition: { decisionDefinitionId: string; name: string; version: number } | null;
-    form: { formId: string; version: number; resourceName: string } | null;
-    resource: { resourceId: string; version: number; resourceName: string; resourceKey: string } | null;
-  }[];
-  warnings: string[];
-};
-type Outcome = {
-  command: Command;
-  files: File[];
-  texts: Map<string, string>;
-  done: Deployed | null;
-  problem: Problem | null;
-};
-
-async function deploy(files: File[], tenant: { tenantId?: string }): Promise<Outcome> {
-  const body = new FormData();
-  const started = performance.now();
-  for (const file of files) body.append('resources', file, file.name);
-  if (tenant.tenantId) body.append('tenantId', tenant.tenantId);
-  const command: Command = {
-    method: 'POST',
-    path: '/v2/deployments',
-    body,
-    ...(!tenant.tenantId && { cli: `deploy ${files.map((file) => argument(file.name)).join(' ')}` }),
-  };
-  const texts = new Map(await Promise.all(files.map(async (file) => [file.name, await file.text()] as const)));
-  try {
-    const answer = await send<Deployed>(command);
-    notify({
-      label: t('nav.deploy'),
-      commands: [command],
-      position: answer.position,
-      ms: performance.now() - started,
-      problem: null,
-    });
-    changed();
-    return { command, files, texts, done: answer.body, problem: null };
-  } catch (error) {
-    if (!(error instanceof Problem)) throw error;
-    return { command, files, texts, done: null, problem: error };
-  }
-}
 
 /** Whether the page draws a file with its problems. */
 const isDrawn = (file: string): boolean => /\.(bpmn|xml)$/i.test(file);

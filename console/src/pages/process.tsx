@@ -247,6 +247,9 @@ export function Process({ id }: { id: string }) {
       <a class="button" href={href('/migrate', { source: definition.processDefinitionKey })}>
         {t('migrate.do')} …
       </a>
+      <a class="button" href={href(`/editor/${definition.processDefinitionKey}`)}>
+        {t('edit')}
+      </a>
       <DeleteButton definition={definition} />
       <StartButton definition={definition} />
       <a class="button" href={href('/instances', { process: id, version: definition.version })}>

@@ -73,7 +73,14 @@ export function Processes() {
   const found = useResource('processes', load, ['definitions', 'instances', 'incidents']);
   return (
     <>
-      <Head title={t('nav.processes')} />
+      <Head
+        title={t('nav.processes')}
+        actions={
+          <a class="button" href={href('/editor')}>
+            {t('editor.new')}
+          </a>
+        }
+      />
       <List
         label={t('nav.processes')}
         found={found}

@@ -79,6 +79,7 @@ dov  GET    /outbox/{eventId}
      POST   /outbox/{eventId}/retry
      DELETE /outbox/{eventId}
 d    POST   /v2/deployments
+d    POST   /v2/deployments/validation
 d    POST   /v2/resources/{resourceKey}/deletion
 dov  POST   /v2/resources/search
 dov  GET    /v2/resources/{resourceKey}
@@ -418,6 +419,7 @@ OTHER_TENANT = {
     },
     "own tests of comments": test_comments.ROUTES,
     "own tests of saved views": test_saved_views.ROUTES,
+    "own tests of validations": {"POST /v2/deployments/validation"},
     "own tests of lists as CSV": {
         f"{method} /v2/{resource}/export"
         for method in ("GET", "POST")

@@ -1,0 +1,99 @@
+// What one can do with the model that is edited: take it from a file and to a file, deploy it, start it.
+import { useSignal } from '@preact/signals';
+import { useRef } from 'preact/hooks';
+import { get } from '../lib/api.ts';
+import { deploy, type Outcome } from '../lib/deployments.ts';
+import { t } from '../lib/i18n.ts';
+import { DEPLOY } from '../lib/session.ts';
+import type { Definition } from '../lib/shapes.ts';
+import { processUrl } from '../lib/urls.ts';
+import { StartButton } from '../pages/start.tsx';
+import { Act } from '../parts/act.tsx';
+import { ProblemBox } from '../parts/problem.tsx';
+import { tenantOf } from '../parts/tenant.tsx';
+import type { Source } from './validation.ts';
+
+const BPMN = '.bpmn,.xml';
+
+export function OpenFile({ onOpen }: { onOpen: (name: string, xml: string) => void }) {
+  const input = useRef<HTMLInputElement>(null);
+  return (
+    <>
+      <button type="button" onClick={() => input.current!.click()}>
+        {t('editor.open')} …
+      </button>
+      <input
+        ref={input}
+        type="file"
+        accept={BPMN}
+        hidden
+        aria-label={t('editor.open')}
+        onChange={async (event) => {
+          const file = event.currentTarget.files?.[0];
+          event.currentTarget.value = '';
+          if (file) onOpen(file.name, await file.text());
+        }}
+      />
+    </>
+  );
+}
+
+/** Let the browser save the model. */
+function save({ name, xml }: Source): void {
+  const url = URL.createObjectURL(new Blob([xml], { type: 'application/xml' }));
+  const link = Object.assign(document.createElement('a'), { href: url, download: name });
+  link.click();
+  window.setTimeout(() => URL.revokeObjectURL(url));
+}
+
+export const Export = ({ source }: { source: () => Promise<Source> }) => (
+  <button type="button" onClick={async () => save(await source())}>
+    {t('editor.export')}
+  </button>
+);
+
+/** `onDone`: with the first process that was deployed. */
+export function DeployButton({
+  source,
+  disabled,
+  onOutcome,
+}: {
+  source: () => Promise<Source>;
+  disabled: boolean;
+  onOutcome: (outcome: Outcome, deployed: Definition | null) => void;
+}) {
+  const busy = useSignal(false);
+  const run = async () => {
+    busy.value = true;
+    try {
+      const { name, xml, tenantId } = await source();
+      const outcome = await deploy([new File([xml], name)], tenantOf(tenantId));
+      const of = outcome.done?.deployments.find((one) => one.processDefinition)?.processDefinition;
+      const key = of?.processDefinitionKey;
+      onOutcome(outcome, key ? await get<Definition>(`/v2/process-definitions/${key}`).catch(() => null) : null);
+    } finally {
+      busy.value = false;
+    }
+  };
+  return (
+    <Act need={DEPLOY} class="primary" disabled={disabled || busy.value} onClick={() => void run()}>
+      {t('nav.deploy')}
+    </Act>
+  );
+}
+
+/** What became of the deployment: the process to start, or why there is none. */
+export function Deployed({ outcome, definition }: { outcome: Outcome; definition: Definition | null }) {
+  if (outcome.problem) return <ProblemBox problem={outcome.problem} />;
+  if (!definition) return <p class="ok">{t('deploy.done')}</p>;
+  return (
+    <div class="row">
+      <p class="ok">
+        {t('deploy.done')}:{' '}
+        <a href={processUrl(definition.processDefinitionId)}>{definition.name ?? definition.processDefinitionId}</a> v
+        {definition.version}
+      </p>
+      <StartButton definition={definition} />
+    </div>
+  );
+}

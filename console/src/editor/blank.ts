@@ -1,0 +1,18 @@
+// A new process: a start event on an empty diagram.
+
+/** The platform whose rules the editor and the checks go by. */
+const PLATFORM =
+  'xmlns:modeler="http://camunda.org/schema/modeler/1.0" modeler:executionPlatform="Camunda Cloud" modeler:executionPlatformVersion="8.8.0"';
+
+/** The model of a new process. `id`: of the process. */
+export const blank = (id: string): string => `<?xml version="1.0" encoding="UTF-8"?>
+<bpmn:definitions xmlns:bpmn="http://www.omg.org/spec/BPMN/20100524/MODEL" xmlns:bpmndi="http://www.omg.org/spec/BPMN/20100524/DI" xmlns:dc="http://www.omg.org/spec/DD/20100524/DC" xmlns:zeebe="http://camunda.org/schema/zeebe/1.0" ${PLATFORM} id="definitions" targetNamespace="http://bpmn.io/schema/bpmn">
+  <bpmn:process id="${id}" isExecutable="true">
+    <bpmn:startEvent id="start" />
+  </bpmn:process>
+  <bpmndi:BPMNDiagram id="diagram">
+    <bpmndi:BPMNPlane id="plane" bpmnElement="${id}">
+      <bpmndi:BPMNShape id="start_shape" bpmnElement="start"><dc:Bounds x="180" y="160" width="36" height="36" /></bpmndi:BPMNShape>
+    </bpmndi:BPMNPlane>
+  </bpmndi:BPMNDiagram>
+</bpmn:definitions>`;

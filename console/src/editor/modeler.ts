@@ -1,0 +1,141 @@
+// The only importer of the modeler of bpmn-js and its panel of properties.
+import Modeling from 'bpmn-js/lib/Modeler';
+import {
+  BpmnPropertiesPanelModule,
+  BpmnPropertiesProviderModule,
+  ZeebePropertiesProviderModule,
+} from 'bpmn-js-properties-panel';
+import platform from 'camunda-bpmn-js-behaviors/lib/camunda-cloud';
+import zeebe from 'zeebe-bpmn-moddle/resources/zeebe.json';
+import '@fontsource/arimo/400.css';
+import 'bpmn-js/dist/assets/diagram-js.css';
+import 'bpmn-js/dist/assets/bpmn-js.css';
+import 'bpmn-js/dist/assets/bpmn-font/css/bpmn-codes.css';
+import '@bpmn-io/properties-panel/dist/assets/properties-panel.css';
+import '../styles/bpmn_io.css';
+import './editor.css';
+import { badge } from '../diagram/badges.ts';
+import { type Box, fitted } from '../diagram/geometry.ts';
+import { adoptStyles } from './adopted_styles.ts';
+
+type Element = { id: string; parent?: Element; businessObject?: { name?: string; $type?: string } };
+type Viewbox = Box & { inner: Box; outer: Box };
+type Services = {
+  canvas: {
+    addMarker(id: string, marker: string): void;
+    removeMarker(id: string, marker: string): void;
+    scrollToElement(element: Element, padding: number): void;
+    viewbox(box?: Box | false): Viewbox;
+    getRootElement(): Element;
+  };
+  elementRegistry: { get(id: string): Element | undefined };
+  overlays: {
+    remove(filter: { type: string }): void;
+    add(id: string, type: string, overlay: { position: Record<string, number>; html: HTMLElement }): void;
+  };
+  selection: { select(element: Element): void };
+  commandStack: { undo(): void; redo(): void; canUndo(): boolean; canRedo(): boolean };
+  eventBus: { on(name: string, call: () => void): void };
+};
+
+export type Edits = { canUndo: boolean; canRedo: boolean };
+export type Modeler = {
+  /** The model as a file. */
+  xml(): Promise<string>;
+  /** The id and the name of what the diagram shows. */
+  root(): { id: string; name: string };
+  /** What the library did not understand of the file, and would leave out of the next one. */
+  lost: readonly string[];
+  /** Mark the elements that have problems. Some may not be drawn. */
+  mark(ids: ReadonlySet<string>): void;
+  /** Select an element, or what the diagram shows if it is not drawn. */
+  select(id: string): void;
+  undo(): void;
+  redo(): void;
+  zoom(by: number): void;
+  fit(): void;
+  destroy(): void;
+};
+
+const PROBLEM = 'problem';
+/** The width of the tools over the diagram, in pixels. */
+const TOOLS = 110;
+
+/** Raises an error if the model cannot be read or has no diagram. */
+export async function createModeler(
+  host: HTMLElement,
+  panel: HTMLElement,
+  xml: string,
+  onChange: (edits: Edits) => void,
+): Promise<Modeler> {
+  adoptStyles();
+  const modeler = new Modeling({
+    container: host,
+    propertiesPanel: { parent: panel },
+    additionalModules: [
+      BpmnPropertiesPanelModule,
+      BpmnPropertiesProviderModule,
+      ZeebePropertiesProviderModule,
+      platform,
+    ],
+    moddleExtensions: { zeebe },
+    bpmnRenderer: {
+      defaultFillColor: 'var(--shape)',
+      defaultStrokeColor: 'var(--stroke)',
+      defaultLabelColor: 'var(--fg)',
+    },
+    textRenderer: { defaultStyle: { fontFamily: 'Arimo, Arial, sans-serif' } },
+  } as object);
+  let lost: string[];
+  try {
+    lost = (await modeler.importXML(xml)).warnings.map((warning) => String((warning as unknown as Error).message));
+  } catch (error) {
+    modeler.destroy();
+    throw error;
+  }
+  const service = <N extends keyof Services>(name: N): Services[N] => modeler.get(name);
+  const [canvas, registry, overlays] = [service('canvas'), service('elementRegistry'), service('overlays')];
+  const [stack, selection] = [service('commandStack'), service('selection')];
+  let marked: string[] = [];
+  service('eventBus').on('commandStack.changed', () =>
+    onChange({ canUndo: stack.canUndo(), canRedo: stack.canRedo() }),
+  );
+  return {
+    lost,
+    xml: async () => (await modeler.saveXML({ format: true })).xml!,
+    root() {
+      const { id, businessObject } = canvas.getRootElement();
+      return { id, name: businessObject?.name ?? '' };
+    },
+    mark(ids) {
+      for (const id of marked) if (registry.get(id)) canvas.removeMarker(id, 'is-wrong');
+      overlays.remove({ type: PROBLEM });
+      marked = [...ids].filter((id) => registry.get(id)?.parent);
+      for (const id of marked) {
+        canvas.addMarker(id, 'is-wrong');
+        overlays.add(id, PROBLEM, { position: { top: -11, right: 11 }, html: badge({ text: '!', tone: 'bad' }) });
+      }
+    },
+    select(id) {
+      const element = registry.get(id) ?? canvas.getRootElement();
+      selection.select(element);
+      if (element.parent) canvas.scrollToElement(element, 60);
+    },
+    undo: () => stack.undo(),
+    redo: () => stack.redo(),
+    zoom(by) {
+      const { x, y, width, height } = canvas.viewbox(false);
+      const [w, h] = [width / by, height / by];
+      canvas.viewbox({ x: x + (width - w) / 2, y: y + (height - h) / 2, width: w, height: h });
+    },
+    fit() {
+      const { inner, outer } = canvas.viewbox(false);
+      const width = outer.width - TOOLS;
+      if (width <= 0 || outer.height <= 0) return;
+      const box = fitted(inner, { width, height: outer.height });
+      const left = (TOOLS * box.width) / width;
+      canvas.viewbox({ ...box, x: box.x - left, width: box.width + left });
+    },
+    destroy: () => modeler.destroy(),
+  };
+}

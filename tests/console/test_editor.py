@@ -1,0 +1,58 @@
+"""The editor: a version is opened, edited and examined, and becomes the next version. Nobody else loads its chunk."""
+
+import re
+from html import unescape
+
+import pytest
+from playwright.sync_api import expect
+
+pytestmark = pytest.mark.process
+
+HOSTILE = "<img src=x onerror=alert(1)> & 'stock'"
+
+
+def open_group(page, title):
+    """Open a group of the panel of properties, or close it."""
+    page.locator(".bio-properties-panel-group-header").filter(has_text=title).click()
+
+
+def test_a_version_is_edited_examined_and_deployed(console, api):
+    page = console.page
+    console.open("/processes/order")
+    assert not [url for url in console.urls if "/editor-" in url]
+    page.get_by_role("link", name="Edit", exact=True).click()
+    console.settle()
+    assert [url for url in console.urls if "/editor-" in url]
+    findings = page.get_by_role("region", name="Problems")
+    expect(findings).to_contain_text("No problems: the model can be deployed.")
+    expect(findings).to_contain_text("Git is the place of truth")
+    assert console.is_uncovered(".bjs-powered-by")
+
+    page.locator('[data-element-id="check-stock"] .djs-hit').first.click()
+    open_group(page, "General")
+    page.locator("#bio-properties-panel-name").fill(HOSTILE)
+    open_group(page, "Task definition")
+    type = page.locator("#bio-properties-panel-taskDefinitionType")
+    type.fill("")
+    expect(findings).to_contain_text("check-stock")
+    expect(page.locator('[data-element-id="check-stock"].is-wrong')).to_be_visible()
+    page.locator(".djs-container svg").first.press("Escape")
+    findings.get_by_role("button", name="check-stock").click()
+    expect(page.locator('[data-element-id="check-stock"].selected')).to_be_visible()
+    page.locator(".bio-properties-panel-group-header").filter(has_text="Input mapping").locator(
+        ".bio-properties-panel-add-entry"
+    ).click()
+    expect(page.locator(".bio-properties-panel .cm-editor")).to_be_visible()
+    assert page.locator(".cm-editor").evaluate("e => getComputedStyle(e).display") == "flex", "it has its styles"
+    console.check("editor")
+    page.get_by_role("button", name="Undo").click()
+    type.fill("check-stock")
+    expect(findings).to_contain_text("No problems")
+
+    page.get_by_role("button", name="Deploy", exact=True).click()
+    expect(findings.get_by_role("link", name="Order")).to_be_visible()
+    expect(findings.get_by_role("button", name=re.compile("Start"))).to_be_visible()
+    versions = api.post("/process-definitions/search", {"filter": {"processDefinitionId": "order"}})["items"]
+    assert sorted(each["version"] for each in versions) == [1, 2]
+    key = next(each["processDefinitionKey"] for each in versions if each["version"] == 2)
+    assert f'name="{HOSTILE}"' in unescape(api.http.get(f"/process-definitions/{key}/xml").text)
