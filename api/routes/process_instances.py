@@ -381,6 +381,8 @@ async def _foresee_deletion(request: Request, services: Services, key: int, root
 async def _archive(services: Services, key: int, root: int) -> None:
     """Write the instance to the archive, if there is one for deletions by hand."""
     if services.files.archive is None or not services.files.archive_deletions:
+        async with services.reads.pool.connection() as connection:
+            await archives.let_go(connection, [key])
         return
     try:
         if await services.files.archive.before_deletion([key]):

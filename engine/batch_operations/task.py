@@ -279,9 +279,12 @@ class BatchOperations:
         self, connection: Connection, operation: Operation, items: Sequence[Item], beat: Beat
     ) -> tuple[set[int], list[ItemEnd]]:
         """The instances that others archive now, and the ends of those that cannot be archived."""
-        if self._before_deletion is None or operation.type != DELETE_PROCESS_INSTANCE:
+        if operation.type != DELETE_PROCESS_INSTANCE:
             return set(), []
         keys = [item.key for item in items]
+        if self._before_deletion is None:
+            await archives.let_go(connection, keys)
+            return set(), []
         ready = await beat.during(partial(self._before_deletion, keys))
         others = [key for key in keys if key not in ready]
         verdicts = await archives.not_archived(connection, others) if others else {}

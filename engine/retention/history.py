@@ -17,7 +17,7 @@ from vivero.engine.jobs.execution import Connections, Execution
 from vivero.engine.retention.chore_settings import RetentionSettings, retention_ms
 from vivero.storage.postgres.driver import Connection
 from vivero.storage.postgres.errors import StorageError, describe
-from vivero.storage.retention import history
+from vivero.storage.retention import archives, history
 from vivero.storage.retention.archives import ArchiveProblem, BeforeDeletion
 from vivero.storage.retention.history import DELETED, RUNNING, UNKNOWN, Ended, Kept, Times
 
@@ -230,6 +230,8 @@ class EndedInstances:
     async def _ready(self, memory: _Memory, due: Mapping[int, int]) -> list[int]:
         """Those of the trees that may be deleted now: with an archive, those that are in it."""
         if self._before is None:
+            async with self._connections() as connection:
+                await archives.let_go(connection, list(due))
             return list(due)
         try:
             ready = list(await self._before(list(due)))

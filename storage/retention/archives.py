@@ -9,6 +9,7 @@ from datetime import datetime
 import msgspec
 import trio
 
+from vivero.core.partitions.keys import partition_of
 from vivero.storage.postgres.driver import Connection
 from vivero.storage.postgres.sql_files import Statement, beside
 
@@ -190,6 +191,11 @@ async def waiting(connection: Connection, partition: int, roots: Sequence[int]) 
 async def mark_missing(connection: Connection, name: str) -> None:
     """The store lacks a complete file, or has another one: its trees that are not deleted yet need another file."""
     await connection.execute(_sql["mark_missing"], (name,))
+
+
+async def let_go(connection: Connection, roots: Sequence[int]) -> None:
+    """Note that these trees are deleted without the archive, whatever their files lack: it is off, or not for them."""
+    await connection.execute(_sql["let_go"], (sorted(set(map(partition_of, roots))), list(roots)))
 
 
 async def waiting_of(connection: Connection, name: str) -> list[int]:

@@ -75,6 +75,12 @@ ORDER BY key, begun_at DESC, name;
 -- Nothing waits for this file any more. A late call makes trees be archived once more, at worst.
 UPDATE archive_files SET waiting = '{}' WHERE name = $1 AND state = 'COMPLETE' AND waiting <> '{}';
 
+-- name: let_go
+-- Trees that are deleted without the archive: a comment that is later than their file no longer keeps them. A late call makes
+-- trees be archived once more, at worst.
+UPDATE archive_files SET waiting = ARRAY(SELECT key FROM unnest(waiting) AS w(key) WHERE key <> ALL ($2::bigint[]))
+WHERE partition_id = ANY ($1::int[]) AND state = 'COMPLETE' AND waiting <> '{}' AND waiting && $2::bigint[];
+
 -- name: knows_files
 -- Whether the store has been written to.
 SELECT EXISTS (SELECT FROM archive_files WHERE state = 'COMPLETE');

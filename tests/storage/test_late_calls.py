@@ -698,6 +698,7 @@ CASES = [
     Case("archives.give_up", lambda c: archives.give_up(c, "writing"), again, ARCHIVE),
     Case("archives.forget", lambda c: archives.forget(c, "removed"), again, ARCHIVE),
     Case("archives.mark_missing", lambda c: archives.mark_missing(c, "complete"), again, ARCHIVE),
+    Case("archives.let_go", lambda c: archives.let_go(c, [7, 8]), again, ARCHIVE),
     Case("archives.forget_lost", lambda c: archives.forget_lost(c, "complete"), again, ARCHIVE),
     Case("archives.adopt", adopt, nothing, ARCHIVE),
     Case("archives.settle", lambda c: archives.settle(c, 1), again, ARCHIVE),

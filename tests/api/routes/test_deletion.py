@@ -20,6 +20,13 @@ from vivero.storage.access.identities import Grant
 from vivero.storage.postgres import driver
 from vivero.storage.postgres.pool import Pool
 
+COMMENT_LATER_THAN_FILE = """
+    WITH file AS (INSERT INTO archive_files (name, partition_id, state, waiting)
+        VALUES ('f', (%(root)s::bigint >> 51)::int, 'COMPLETE', ARRAY[%(root)s::bigint]))
+    INSERT INTO user_task_comments
+        (user_task_key, process_instance_key, root_key, tenant_id, author, created_at, text)
+    VALUES (1, %(root)s, %(root)s, '<default>', 'ada', now(), 'later')"""
+
 PATH = f"/v2/process-instances/{KEY}/deletion"
 
 
@@ -112,6 +119,8 @@ async def test_the_archive_may_be_for_retention_alone(stored, rows, tmp_path):
     archive = Archive(DirectoryStore(tmp_path / "archive"), stored.reads.pool.connection)
     client = Client(api_app.build(changed(stored, archive=archive)))
     rows.instance(root_key=KEY, state="COMPLETED", ended_at=NOW)
+    rows.execute(COMMENT_LATER_THAN_FILE, {"root": KEY})
+    assert (await client("POST", f"{PATH}?dryRun=true")).json["refusal"] is None
     assert (await client("POST", PATH)).status == 204
     assert not (tmp_path / "archive").exists()
 

@@ -21,6 +21,9 @@ from vivero.storage.retention import history
 from vivero.storage.retention.archives import ArchiveProblem
 from vivero.storage.work.batch_operations import DELETE_PROCESS_INSTANCE, CallerBounds, Operation
 
+LATER_COMMENT = """INSERT INTO user_task_comments
+    (user_task_key, process_instance_key, root_key, tenant_id, author, created_at, text)
+VALUES (1, $1, $1, '<default>', 'ada', now(), 'later than the file')"""
 DELETED = "SELECT root_key FROM deleted_trees ORDER BY 1"
 
 
@@ -34,6 +37,10 @@ async def ended(engine, count):
 async def test_what_has_ended_is_deleted_and_what_runs_stays(migrated):
     async with BatchEngine(migrated).running() as engine:
         gone, kept = await ended(engine, 5), await engine.instances(2)
+        await engine.rows(
+            "INSERT INTO archive_files (name, partition_id, state, waiting) VALUES ('f', 1, 'COMPLETE', $1)", gone
+        )
+        await engine.rows(LATER_COMMENT, gone[0])
         batch = await engine.begin(DELETE_PROCESS_INSTANCE)
         await engine.work(engine.batches(BatchOperationSettings(portion=2, scan_rows=3)))
         assert await engine.counts(batch) == ("COMPLETED", 5, 5, 0, 0, 0)

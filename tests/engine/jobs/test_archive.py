@@ -131,8 +131,13 @@ async def roots(connection, ended):
 @pytest.fixture
 def retention(pool, connection, archive):
     """Runs the chore as the owner of partition 1."""
+    return running(pool, connection, archive.before_deletion)
+
+
+def running(pool, connection, before):
+    """The same with this archive, or with none."""
     handler = EndedInstances(
-        RetentionSettings(instances="P1D", catch_up=QUICK), pool.connection, archive.before_deletion, lambda: clock[0]
+        RetentionSettings(instances="P1D", catch_up=QUICK), pool.connection, before, lambda: clock[0]
     )
     clock = [0.0]
 
@@ -357,6 +362,20 @@ async def test_a_comment_that_comes_after_the_file_is_archived_before_the_deleti
     assert sorted(file.trees for file in await archives.files(connection, 10)) == [1, len(roots) - 1]
     verdicts = await history.delete_trees(connection, [first, second], history.REQUEST)
     assert verdicts == {first: history.DELETED, second: history.DELETED}
+
+
+@pytest.mark.parametrize("kept", ["directory"], indirect=True)
+async def test_a_comment_that_comes_before_the_archive_is_switched_off_keeps_no_tree(roots, archive, pool, connection):
+    """The file will never have it. A deletion by hand lets its tree go alone."""
+    assert await archive.before_deletion(roots) == roots
+    first, second = roots[:2]
+    await comment(connection, first, "later")
+    await comment(connection, second, "later")
+    await archives.let_go(connection, [first])
+    lacking = {first: history.DELETED, second: "a comment that the archive lacks"}
+    assert await history.delete_trees(connection, [first, second], history.REQUEST) == lacking
+    await running(pool, connection, None)()
+    assert await left(connection) == 0
 
 
 @pytest.mark.parametrize("kept", ["directory"], indirect=True)
