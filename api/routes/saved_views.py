@@ -63,6 +63,8 @@ async def save(request: Request, services: Services) -> Response:
     tenant = tenants.named(request, services, body.tenant_id, "Save View", _READ[resource])
     view = View(tenant, _owner(request.caller), resource, name, query, body.is_shared)
     async with changing(request, services) as connection:
+        if not await saved_views.keep_owner(connection, view):
+            raise Problem(409, "INVALID_STATE", "There is no such tenant, or the owner of the view was deleted")
         key = await saved_views.save(connection, view, MOST_VIEWS, MOST_SHARED)
         if key is None:
             detail = (

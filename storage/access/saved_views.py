@@ -6,6 +6,8 @@ from typing import NamedTuple
 
 import msgspec
 
+from vivero.core.records.base import DEFAULT_TENANT
+from vivero.storage.access.sessions import PASSWORD
 from vivero.storage.access.tenants import Tenants, TenantStatements
 from vivero.storage.postgres.driver import Connection
 from vivero.storage.postgres.sql_files import beside
@@ -39,6 +41,23 @@ class FoundView(NamedTuple):
     resource: str
     is_shared: bool
     is_own: bool
+
+
+async def keep_owner(connection: Connection, view: View) -> bool:
+    """Keep the owner and the tenant of a view until the caller's transaction ends. False if one of them was deleted.
+
+    Owners that an identity provider knows have no rows: nobody deletes them here.
+    """
+    kind, id, provider = view.owner
+    kept = [("keep_tenant", view.tenant)] if view.tenant != DEFAULT_TENANT else []
+    if (kind, provider) == ("USER", PASSWORD):
+        kept.insert(0, ("keep_user", id))
+    elif kind == "TOKEN":
+        kept.insert(0, ("keep_token", id))
+    for name, value in kept:
+        if not (await connection.execute(_sql[name], (value,))).rows:
+            return False
+    return True
 
 
 async def save(connection: Connection, view: View, most: int, most_shared: int) -> int | None:

@@ -3,6 +3,18 @@
 -- deletion, and readers do not wait. A lock of the row instead would deadlock with a save of the same view.
 LOCK TABLE saved_views IN SHARE ROW EXCLUSIVE MODE;
 
+-- name: keep_user
+-- Before `lock`, in the order of a deletion: that of the owner waits, or is over and gives no row.
+SELECT FROM users WHERE username = $1 FOR KEY SHARE;
+
+-- name: keep_token
+-- The same for a token.
+SELECT FROM api_tokens WHERE name = $1 FOR KEY SHARE;
+
+-- name: keep_tenant
+-- The same for the tenant. The default one is never deleted.
+SELECT FROM tenants WHERE tenant_id = $1 FOR KEY SHARE;
+
 -- name: save
 -- A view of the same name is replaced. Nothing if the person has $8 views, or the tenant $9 shared ones.
 INSERT INTO saved_views

@@ -20,6 +20,7 @@ CREATE TABLE api_tokens (
 );
 CREATE INDEX api_tokens_by_owner ON api_tokens USING btree (owner, owner_provider) WHERE owner IS NOT NULL;
 CREATE TRIGGER api_tokens_changed AFTER INSERT OR DELETE OR UPDATE OF sha256, roles, tenants, expires_at ON api_tokens FOR EACH STATEMENT EXECUTE FUNCTION notify_identities();
+CREATE TRIGGER token_deleted_with_views AFTER DELETE ON api_tokens FOR EACH ROW EXECUTE FUNCTION delete_views_of_token();
 
 -- table appenders
 CREATE UNLOGGED TABLE appenders (
@@ -2057,6 +2058,16 @@ BEGIN
             WHEN p.ended_at IS NULL THEN 'RUNNING'
             ELSE coalesce(held_by[array_position(held, asked.key)], 'RUNNING') END
         FROM unnest(roots) AS asked(key) LEFT JOIN process_instances p ON p.process_instance_key = asked.key;
+END $function$;
+
+-- function delete_views_of_token()
+CREATE OR REPLACE FUNCTION delete_views_of_token()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+BEGIN
+    DELETE FROM saved_views WHERE owner_type = 'TOKEN' AND owner_id = OLD.name;
+    RETURN NULL;
 END $function$;
 
 -- function drop_document_parts(unused bigint, most integer, dead_s double precision)

@@ -3,7 +3,7 @@
 import pytest
 import trio
 
-from tests.api.access.conftest import basic
+from tests.api.access.conftest import basic, bearer
 from tests.api.changed_services import changed
 from tests.api.conftest import Client
 from tests.eventually import eventually
@@ -123,6 +123,9 @@ async def test_a_view_of_another_tenant_is_an_unknown_view(stored, rows):
     both, one = (
         Client(api_app.build(changed(stored, access=As(*tenants), multi_tenancy=True))) for tenants in ("ab", "b")
     )
+    assert (await both("POST", PATH, VIEW | {"tenantId": "a"})).status == 409, "the tenant is not there"
+    for tenant in "ab":
+        rows.put("tenants", tenant_id=tenant, name=tenant)
     keys = [(await both("POST", PATH, VIEW | {"tenantId": tenant})).json["savedViewKey"] for tenant in "ab"]
     assert [(await one("POST", PATH, VIEW | more)).status for more in ({"tenantId": "a"}, {})] == [403, 400]
     assert [(await one("DELETE", f"{PATH}/{key}")).status for key in keys] == [404, 204]
@@ -140,6 +143,65 @@ async def test_views_end_with_their_owner_and_their_tenant(secured, staff, rows,
         left = rows.execute("SELECT owner_id FROM saved_views").fetchall()
         assert await directory.delete(connection, directory.TENANT, "t") == "done"
     assert left == [("ada",)], "a person of the identity provider with the name of a local user is another one"
+    assert rows.execute("SELECT count(*) FROM saved_views").fetchall() == [(0,)]
+
+
+async def test_views_end_with_their_token_and_a_later_one_of_its_name_has_none(secured, people, rows):
+    async def saved(token):
+        answer = await secured("POST", PATH, VIEW, bearer(token))
+        return answer.status, rows.execute("SELECT count(*) FROM saved_views").fetchone()
+
+    people.user("ada", "operator")
+    first, second = people.token("robot", "operator"), people.token("of ada", "operator")
+    rows.execute("UPDATE api_tokens SET owner = 'ada', owner_provider = 'PASSWORD' WHERE name = 'of ada'")
+    assert (await saved(first), await saved(second)) == ((200, (1,)), (200, (2,)))
+    assert (await secured("POST", PATH, VIEW | {"name": "of the user"}, basic("ada"))).status == 200
+    rows.execute("DELETE FROM api_tokens WHERE name = 'robot'")
+    rows.execute("DELETE FROM users WHERE username = 'ada'")  # its tokens end with it
+    assert rows.execute("SELECT owner_type FROM saved_views").fetchall() == [("USER",)]
+    later = bearer(people.token("robot", "operator"))
+    assert (await secured("POST", f"{PATH}/search", headers=later)).json["items"] == []
+
+
+OWNERS = {
+    "user": (
+        View("<default>", ViewOwner("USER", "ann", "PASSWORD"), "user-tasks", "x", "", False),
+        directory.USER,
+        "ann",
+    ),
+    "tenant": (View("t", ViewOwner("USER", "eve", "OIDC"), "user-tasks", "x", "", False), directory.TENANT, "t"),
+}
+
+
+@pytest.mark.parametrize(("view", "kind", "id"), OWNERS.values(), ids=OWNERS)
+@pytest.mark.parametrize("saved_first", [True, False])
+async def test_no_view_is_left_of_an_owner_that_is_deleted_while_it_saves(
+    stored, rows, people, view, kind, id, saved_first
+):
+    """The save waits for the deletion, or the deletion for the save."""
+    people.user("ann")
+    rows.put("tenants", tenant_id="t", name="t")
+    connections, done = stored.reads.pool.connection, []
+
+    async def save_view(connection):
+        return await saved_views.keep_owner(connection, view) and bool(await saved_views.save(connection, view, 9, 9))
+
+    async def delete_owner(connection):
+        return await directory.delete(connection, kind, id)
+
+    first, second = (save_view, delete_owner) if saved_first else (delete_owner, save_view)
+
+    async def come_second():
+        async with connections() as connection, connection.transaction():
+            done.append(await second(connection))
+
+    async with trio.open_nursery() as nursery, connections() as connection, connection.transaction():
+        done.append(await first(connection))
+        nursery.start_soon(come_second)
+        await eventually(
+            lambda: rows.execute("SELECT count(*) FROM pg_locks WHERE NOT granted").fetchall() != [(0,)], "it waits"
+        )
+    assert done == ([True, "done"] if saved_first else ["done", False])
     assert rows.execute("SELECT count(*) FROM saved_views").fetchall() == [(0,)]
 
 
