@@ -6,7 +6,7 @@ permission for all resources (`*`), so a route that nobody thought about is clos
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence, Set
 from enum import Enum
 from functools import partial
 
@@ -110,6 +110,13 @@ async def _process_of(resource: Resource, key: int, connection: Connection, tena
 def require(request: Request, need: Permission, id: str | None) -> None:
     """Raise Problem 403 unless the caller may do this with the resource of this id; None: with all resources."""
     if request.allowed is not None and id not in request.allowed.ids:
+        raise denied(need)
+
+
+def require_all(request: Request, need: Permission, ids: Set[str]) -> None:
+    """The same for several resources, also if the need of the route is another one."""
+    allowed = authorise(request.caller, need)
+    if allowed is not None and not ids <= allowed.ids:
         raise denied(need)
 
 

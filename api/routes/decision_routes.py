@@ -40,6 +40,7 @@ DECISION_ROUTES = (
         DELETE_DECISION_INSTANCE,
         scope=Scope.BODY,
         audited=audited.DELETE_DECISION,
+        has_dry_run=True,
     ),
     Route(
         "POST",

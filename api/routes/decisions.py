@@ -10,8 +10,8 @@ import trio
 
 from vivero.api.access import audit, tenants
 from vivero.api.access.needs import CREATE_DECISION_INSTANCE, DELETE_DECISION_INSTANCE, READ_DECISION_INSTANCE
-from vivero.api.access.scopes import require, require_decision
-from vivero.api.commands import submission
+from vivero.api.access.scopes import require, require_all, require_decision
+from vivero.api.commands import dry_runs, submission
 from vivero.api.commands.submission import Submitted
 from vivero.api.computing.large_bodies import body_of, variables_of
 from vivero.api.http.decoding import Body, Int64, Key, Violations, as_key, check_reference, decode_optional, decoder
@@ -174,18 +174,28 @@ _shown_decoder = msgspec.json.Decoder(_Shown)
 
 
 async def delete(request: Request, services: Services) -> Response:
-    """POST /v2/decision-instances/{key}/deletion: delete all decision instances of an evaluation."""
+    """POST /v2/decision-instances/{key}/deletion: delete all decision instances of an evaluation.
+
+    With `dryRun` the answer is their number, and nothing is deleted (Vivero only).
+    """
     key = request.key("decisionEvaluationKey")
     check_reference(decode_optional(request, _deletion_decoder, services.settings).operation_reference)
-    ids = await read_of(
+    is_dry = dry_runs.is_asked(request)
+    if is_dry:
+        request.audited = None  # it is no attempt to change anything
+    counts = await read_of(
         services,
         request.tenants,
         lambda connection, tenants: decision_instances.decisions_of(connection, key, tenants),
     )
-    if not ids:
+    if not counts:
         raise not_found(DECISION_INSTANCES.name, key)
-    for id in ids:
+    for id in counts:
         require(request, DELETE_DECISION_INSTANCE, id)
+    if is_dry:
+        require_all(request, READ_DECISION_INSTANCE, counts.keys())
+        foreseen = {"decisionInstanceCount": sum(counts.values()), "problems": [], "refusal": None}
+        return json_response(encode(foreseen))
     async with audit.changing(request, services) as connection:
         await decision_instances.delete_evaluations(connection, [key])
     return no_content()

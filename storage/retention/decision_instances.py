@@ -15,9 +15,10 @@ _sql = beside(__file__)
 _of_tenants = TenantStatements(__file__)
 
 
-async def decisions_of(connection: Connection, evaluation: int, tenants: Tenants = None) -> list[str]:
-    """The ids of the decisions of an evaluation; empty if these tenants have no such evaluation."""
-    return [id for (id,) in (await _of_tenants.execute(connection, "decisions", tenants, evaluation)).rows]
+async def decisions_of(connection: Connection, evaluation: int, tenants: Tenants = None) -> dict[str, int]:
+    """The ids of the decisions of an evaluation, with the number of their instances; empty if these tenants have no
+    such evaluation."""
+    return dict((await _of_tenants.execute(connection, "decisions", tenants, evaluation)).rows)
 
 
 async def delete_evaluations(

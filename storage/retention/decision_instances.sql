@@ -1,8 +1,9 @@
 -- name: decisions
--- By the index on evaluations.
-SELECT DISTINCT decision_id FROM decision_instances
+-- By the index on evaluations. Few decisions require each other, and a decision may be evaluated several times.
+SELECT decision_id, count(*) FROM decision_instances
 WHERE decision_evaluation_key = $1
-    -- only tenants: AND tenant_id = ANY ($2::text[]);
+    -- only tenants: AND tenant_id = ANY ($2::text[])
+GROUP BY 1;
 
 -- name: delete
 -- By the index on evaluations: all rows of one, or none. To delete one twice does nothing.

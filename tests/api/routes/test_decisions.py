@@ -245,9 +245,13 @@ async def test_a_deletion_deletes_all_of_an_evaluation_and_nothing_else(reader, 
     for evaluation, number in ((KEY, 1), (KEY, 2), (KEY + 10, 1)):
         put(rows, evaluation, number)
     path = f"/v2/decision-instances/{KEY}/deletion"
+    foreseen = await reader("POST", f"{path}?dryRun=true", {"operationReference": 5})
+    assert foreseen.json == {"decisionInstanceCount": 2, "problems": [], "refusal": None}
+    assert len(await found(reader, {})) == 3
     assert (await reader("POST", path, {"operationReference": 5})).status == 204
     assert await found(reader, {}) == [f"{KEY + 10}-1"]
     assert (await reader("POST", path)).status == 404
+    assert (await reader("POST", f"{path}?dryRun=true")).status == 404
     records = rows.execute("SELECT entity_type, operation, result FROM audit_log ORDER BY audit_log_key").fetchall()
     assert records == [("DECISION", "DELETE", "SUCCESS"), ("DECISION", "DELETE", "FAIL")]
     assert (await reader("POST", "/v2/decision-instances/x/deletion")).status == 400

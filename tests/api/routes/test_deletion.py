@@ -208,3 +208,13 @@ async def test_the_right_to_delete_decision_instances_may_be_for_one_decision(cl
     for decision, status in (("decision-of-b", 403), ("decision-of-a", 204)):
         allowed = rights((), [Grant("DECISION_DEFINITION", decision, ("DELETE_DECISION_INSTANCE",))])
         assert (await client_of("ab", allowed)("POST", path)).status == status
+
+
+async def test_its_dry_run_needs_the_right_to_read_too(client_of, rows):
+    path = f"/v2/decision-instances/{KEY + 17}/deletion?dryRun=true"
+    both = "DELETE_DECISION_INSTANCE", "READ_DECISION_INSTANCE"
+    for given, status in ((both[:1], 403), (both[1:], 403), (both, 200)):
+        allowed = rights((), [Grant("DECISION_DEFINITION", "decision-of-a", given)])
+        assert (await client_of("ab", allowed)("POST", path)).status == status
+    assert (await client_of("b")("POST", path)).status == 404
+    assert rows.execute("SELECT count(*) FROM decision_instances").fetchone() == (2,)

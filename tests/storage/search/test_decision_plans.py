@@ -77,7 +77,7 @@ async def test_deletions_read_what_they_delete(connection):
     """The rows of an evaluation, and old ones of clients: nothing of the many others."""
     await connection.script("BEGIN")  # until its end
     explained = Explained(connection)
-    assert await decision_instances.decisions_of(explained, 4000) == ["Discount", "Price"]
+    assert await decision_instances.decisions_of(explained, 4000) == {"Discount": 1, "Price": 1}
     denied = await decision_instances.delete_evaluations(explained, [4010, 5, 4020], ["Price"])
     assert denied == {4010: False, 4020: False}
     assert await decision_instances.purge(explained, 0, PORTION) == 80 - PORTION, "the rest of those of clients"
