@@ -137,7 +137,7 @@ function finish() {
 
 // What all pages share is one chunk, so the first page loads two scripts however the others are cut.
 const BASE =
-  /node_modules\/(preact|@preact)\/|\/src\/locales\/en\.|\/src\/lib\/(?!matching|problems|compensation|cures|decisions|operations|documents)|\/src\/parts\/(act|banner|dialog|divider|head|lazy|notices|opening|place|places|problem|shell|state|table|time)\.|\/src\/parts\/(action|conflict|copy_commands|search|tenant)\.|\/src\/diagram\/(badges|canvas|layout|marks|geometry)\.|\/src\/pages\/message_actions\./;
+  /node_modules\/(preact|@preact)\/|\/src\/locales\/en\.|\/src\/lib\/(?!matching|landscape|problems|compensation|cures|decisions|operations|documents)|\/src\/parts\/(act|banner|dialog|divider|head|lazy|notices|opening|place|places|problem|shell|state|table|time)\.|\/src\/parts\/(action|conflict|copy_commands|search|tenant)\.|\/src\/diagram\/(badges|canvas|layout|marks|geometry)\.|\/src\/pages\/message_actions\./;
 const codeSplitting = {
   groups: [
     { name: 'base', test: BASE },

@@ -17,6 +17,8 @@ const instances = async () => (await import('./pages/instances.tsx')).Instances;
 const instance = async () => (await import('./pages/instance.tsx')).Instance;
 const processes = async () => (await import('./pages/processes.tsx')).Processes;
 const process = async () => (await import('./pages/process.tsx')).Process;
+const versions = async () => (await import('./pages/versions.tsx')).Versions;
+const landscape = async () => (await import('./pages/landscape.tsx')).LandscapePage;
 const clusterVariables = async () => (await import('./pages/cluster_variables.tsx')).ClusterVariables;
 const decision = async () => (await import('./pages/decision.tsx')).Decision;
 const decisionInstance = async () => (await import('./pages/decision_instance.tsx')).DecisionInstance;
@@ -57,6 +59,11 @@ const ROUTES: readonly [pattern: string, page: (values: Record<string, string>) 
       <Lazy key={`process ${id}`} load={process} title={id!} props={{ id: id! }} ahead={() => askForProcess(id!)} />
     ),
   ],
+  [
+    '/processes/:id/versions',
+    ({ id }) => <Lazy key={`versions ${id}`} load={versions} title={id!} props={{ id: id! }} />,
+  ],
+  ['/landscape', lazy(landscape, 'landscape')],
   ['/instances', lazy(instances, 'nav.instances', true)],
   [
     '/instances/:id',

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from vivero.storage.search.fields import ENUM, FLAG, KEY, NUMBER, TEXT, filtered, plain
+from vivero.storage.search.fields import ENUM, FLAG, KEY, NUMBER, TEXT, TIME, Field, filtered, plain
 from vivero.storage.search.parameters import Parameters
 from vivero.storage.search.problems import Unparsable
 from vivero.storage.search.resources import Resource
@@ -36,6 +36,8 @@ PROCESS_DEFINITIONS = Resource(
         plain("tenantId", "d.tenant_id", TEXT, sort=True),
         plain("processDefinitionKey", "d.process_definition_key", KEY, sort=True),
         plain("hasStartForm", "d.start_form_id IS NOT NULL", FLAG),
+        plain("deploymentKey", "d.deployment_key", KEY),
+        Field("deploymentDate", "d.deployed_at", TIME),
         plain("state", "d.state", ENUM, values=DEFINITION_STATES),
     ),
     visible="d.state <> 'DELETED'",

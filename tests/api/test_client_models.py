@@ -25,7 +25,11 @@ def everything(rows):
     rows.incident()
 
 
-OURS = {"IncidentResult": {"causeHashCode"}, "ProcessInstanceResult": {"suspensionReason"}}
+OURS = {
+    "IncidentResult": {"causeHashCode"},
+    "ProcessDefinitionResult": {"deploymentKey", "deploymentDate"},
+    "ProcessInstanceResult": {"suspensionReason"},
+}
 """Fields that only Vivero has (docs/rest-api.md). Clients keep them aside."""
 
 

@@ -1,10 +1,15 @@
-"""Deployed files in a browser: those of workers are downloaded, and forms are shown with data that somebody types."""
+"""Deployed files in a browser: those of workers are downloaded, forms are shown with data that somebody types, versions
+of a process are compared, and the landscape shows who calls whom."""
 
 import json
 import re
+from html import escape
 
 import pytest
 from playwright.sync_api import expect
+
+from tests.console.conftest import ORDER
+from tests.console.test_hostile_texts import ATTACK
 
 pytestmark = pytest.mark.process
 
@@ -13,6 +18,16 @@ SCANS = {"type": "filepicker", "id": "f", "key": "scans", "label": "Scans"}
 FORM = {"id": "claim-form", "schemaVersion": 19, "components": [NOTE, SCANS]}
 """A browser submits a form with one field of text when somebody presses Enter."""
 PAGE = b"<script>alert(1)</script>"
+LANDSCAPE = """<definitions xmlns="http://www.omg.org/spec/BPMN/20100524/MODEL"
+    xmlns:zeebe="http://camunda.org/schema/zeebe/1.0" targetNamespace="t"><message id="m" name="{message}"/>
+  <process id="{name}" isExecutable="true"><startEvent id="s"/>{of}</process></definitions>"""
+CALLS = {
+    "waits": '<startEvent id="paid"><messageEventDefinition messageRef="m"/></startEvent>',
+    "calls": """<sequenceFlow id="f" sourceRef="s" targetRef="c"/>
+      <callActivity id="c"><extensionElements><zeebe:calledElement processId="nobody"/></extensionElements>
+      </callActivity>      <sequenceFlow id="g" sourceRef="c" targetRef="t"/><endEvent id="t"><extensionElements>
+      <zeebe:taskDefinition type="tell"/></extensionElements><messageEventDefinition messageRef="m"/></endEvent>""",
+}
 
 
 def test_a_file_of_workers_is_found_downloaded_and_deleted(console, api):
@@ -59,3 +74,50 @@ def test_a_form_is_shown_with_data_and_sends_nothing(console, api):
     assert [url for url in console.urls[asked:] if re.search("/v2/(?!.*changes)", url)] == []
     expect(page.get_by_role("button", name="Complete")).to_have_count(0)
     console.check("form-preview")
+
+
+def test_two_versions_are_compared_in_one_diagram(console, api):
+    """Names and details are texts. Removed elements are outlined where they were."""
+    old = (
+        ORDER.read_text()
+        .replace('id="order"', 'id="compared"')
+        .replace('bpmnElement="order"', 'bpmnElement="compared"')
+    )
+    new = old.replace("send-confirmation", "tell-customer").replace('retries="2"', 'retries="5"')
+    new = new.replace('name="Check the stock"', f'name="{escape(ATTACK)}"')
+    for text in (old, new):
+        api.deploy("compared.bpmn", text.encode())
+    api.start("compared", "CMP-1", items=[])
+    page = console.page
+    console.open("/processes/compared")
+    page.get_by_role("link", name="Versions", exact=True).click()
+    rows = page.get_by_role("row")
+    expect(rows.nth(1)).to_contain_text(re.compile(r"v2.*anonymous.*1"))
+    expect(rows.nth(2)).to_contain_text(re.compile(r"v1.*anonymous.*0"))
+    console.check("versions")
+    page.get_by_role("link", name="since v1").click()
+    console.settle()
+    changes = page.locator("ul.differences > li")
+    expect(page.get_by_text("added: 1 · removed: 1 · changed: 4")).to_be_visible()
+    expect(changes.filter(has_text=ATTACK).locator("del, ins")).to_have_text(["Check the stock", ATTACK])
+    expect(changes.filter(has_text="Charge the card")).to_contain_text(re.compile("taskDefinition retries.*2.*5", re.S))
+    expect(page.get_by_label("Send a confirmation, service task, added")).to_be_visible()
+    expect(page.locator("text.ghost")).to_have_text("− Send a confirmation")
+    console.check("comparison")
+    page.get_by_role("combobox", name="To").select_option(label="v1")
+    expect(page.get_by_text("Both versions are the same")).to_be_visible()
+
+
+def test_the_landscape_shows_who_calls_whom(console, api):
+    """Also a process that nobody deployed, and a message between two processes, whose name is a text."""
+    page = console.page
+    for name, of in CALLS.items():
+        api.deploy(f"{name}.bpmn", LANDSCAPE.format(name=name, of=of, message=escape(ATTACK)).encode())
+    console.open("/landscape?process=waits")
+    graph = page.get_by_role("region", name="Who calls whom")
+    expect(graph.get_by_role("link")).to_have_text(["Process waits", f"Message {ATTACK}", "Process calls"])
+    console.check("landscape")
+    page.get_by_role("combobox", name="Process").select_option("calls")
+    expect(graph).to_contain_text("nobody (not deployed)")
+    graph.get_by_role("link", name="Process waits").click()
+    expect(page).to_have_url(f"{console.address}/console/processes/waits")

@@ -1,4 +1,4 @@
-// The requirement diagram: shapes and arrows are a picture, and each node is a link.
+// Graphs, such as the requirement diagram: shapes and arrows are a picture, and each node is a link.
 import { t } from '../lib/i18n.ts';
 import { drawn } from './layout.ts';
 import type { Bounds, Graph, Kind, Point } from './model.ts';
@@ -22,16 +22,31 @@ function outline(kind: Kind, { x, y, width: w, height: h }: Bounds): string {
 
 const pathOf = (points: readonly Point[]): string => points.map(({ x, y }, i) => `${i ? 'L' : 'M'}${x} ${y}`).join('');
 
-type DiagramProps = { graph: Graph; selected: string; hrefOf: (id: string, kind: Kind) => string | null };
+type DiagramProps = {
+  graph: Graph;
+  selected: string | null;
+  hrefOf: (id: string, kind: Kind) => string | null;
+  label?: string;
+  wordOf?: (kind: Kind) => string;
+  /** Whether arrows lead to what a node requires. */
+  down?: boolean;
+};
 
-export function RequirementDiagram({ graph, selected, hrefOf }: DiagramProps) {
+export function RequirementDiagram({
+  graph,
+  selected,
+  hrefOf,
+  label = t('decision.graph'),
+  wordOf = (kind) => t(`decision.kind.${kind}`),
+  down = false,
+}: DiagramProps) {
   if (graph.nodes.size > MOST) return <p class="dim">{t('decision.largeGraph', { n: graph.nodes.size })}</p>;
   const { bounds, edges } = drawn(graph);
   const right = Math.max(0, ...[...bounds.values()].map(({ x, width }) => x + width));
   const bottom = Math.max(0, ...[...bounds.values()].map(({ y, height }) => y + height));
   const nodes = [...bounds].map(([id, place]) => ({ node: graph.nodes.get(id)!, place }));
   return (
-    <div class="scroll graph" tabIndex={0} role="region" aria-label={t('decision.graph')}>
+    <div class="scroll graph" tabIndex={0} role="region" aria-label={label}>
       <div class="drawn" style={{ width: `${right + 2 * MARGIN}px`, height: `${bottom + 2 * MARGIN}px` }}>
         <svg aria-hidden="true" width={right + 2 * MARGIN} height={bottom + 2 * MARGIN}>
           <defs>
@@ -41,7 +56,12 @@ export function RequirementDiagram({ graph, selected, hrefOf }: DiagramProps) {
           </defs>
           <g transform={`translate(${MARGIN} ${MARGIN})`}>
             {edges.map(({ kind, points }, i) => (
-              <path key={i} class={`edge ${kind}`} d={pathOf(points)} marker-end="url(#drg-arrow)" />
+              <path
+                key={i}
+                class={`edge ${kind}`}
+                d={pathOf(down ? [...points].reverse() : points)}
+                marker-end="url(#drg-arrow)"
+              />
             ))}
             {nodes.map(({ node, place }) => (
               <path
@@ -62,7 +82,7 @@ export function RequirementDiagram({ graph, selected, hrefOf }: DiagramProps) {
           };
           const inside = (
             <>
-              <span class="sr">{t(`decision.kind.${kind}`)} </span>
+              <span class="sr">{wordOf(kind)} </span>
               {name}
             </>
           );

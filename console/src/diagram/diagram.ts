@@ -6,9 +6,10 @@ import '@fontsource/arimo/400.css';
 import 'bpmn-js/dist/assets/diagram-js.css';
 import { type Badges, badge } from './badges.ts';
 import { type Carrying, carry } from './carrying.ts';
-import { type Box, fitted, heatColour, type Point, pathOf } from './geometry.ts';
+import type { Ghost } from './difference.ts';
+import { around, type Box, fitted, heatColour, type Point, pathOf } from './geometry.ts';
 import type { Drawable } from './global_task.ts';
-import { classesOf, type Mark, type Marks, plannedText } from './marks.ts';
+import { classesOf, type Mark, type Marks, plannedText, SIGNS } from './marks.ts';
 
 /** As wide as Arial, for which modelers place labels, and which many systems lack. */
 const FONT = 'Arimo, Arial, sans-serif';
@@ -89,9 +90,10 @@ const kind = (shape: Shape): string =>
     .toLowerCase();
 const label = (shape: Shape): string => `${shape.businessObject.name || shape.id}, ${kind(shape)}`;
 
-const described = (shape: Shape, mark: Mark | undefined, plan: string, words: Words): string =>
+const described = (shape: Shape, mark: Mark | undefined, plan: string, words: Words, change = ''): string =>
   [
     label(shape),
+    change,
     mark?.incidents && `${mark.incidents} ${words.incident}`,
     mark?.active && `${mark.active} ${words.active}`,
     mark?.completed && `${mark.completed} ${words.completed}`,
@@ -99,6 +101,18 @@ const described = (shape: Shape, mark: Mark | undefined, plan: string, words: Wo
   ]
     .filter(Boolean)
     .join(', ');
+
+/** Outlines where removed elements were, with their names. The list beside says the same. */
+function drawGhosts(layer: SVGGElement, ghosts: readonly Ghost[]): void {
+  const drawn = ghosts.flatMap(({ name, box, way }) => {
+    if (!box) return [svg('path', { d: pathOf(way), class: 'ghost' })];
+    const text = svg('text', { x: box.x + box.width / 2, y: box.y + box.height + 14, class: 'ghost' });
+    text.textContent = `${SIGNS.removed} ${name}`;
+    const { x, y, width, height } = box;
+    return [svg('rect', { x, y, width, height, rx: 8, class: 'ghost' }), text];
+  });
+  layer.replaceChildren(...drawn);
+}
 
 const NEXT: Record<string, (shape: Shape, all: Shape[]) => Shape | undefined> = {
   ArrowRight: (shape) => shape.outgoing[0]?.target,
@@ -196,6 +210,11 @@ export async function createDiagram(
     const found = shape?.labelTarget ?? shape;
     return found?.parent && !found.waypoints ? found.id : null;
   };
+  let ghosts: Box[] = [];
+  const fit = (): void => {
+    const { inner, outer } = canvas.viewbox(false);
+    if (outer.width > 0 && outer.height > 0) canvas.viewbox(fitted(around([inner, ...ghosts]), outer));
+  };
   const marked: [string, string][] = [];
   const add = (id: string, marker: string): void => {
     if (registry.get(id)) {
@@ -204,10 +223,7 @@ export async function createDiagram(
     }
   };
   return {
-    fit() {
-      const { inner, outer } = canvas.viewbox(false);
-      if (outer.width > 0 && outer.height > 0) canvas.viewbox(fitted(inner, outer));
-    },
+    fit,
     zoom(by) {
       const { x, y, width, height } = canvas.viewbox(false);
       canvas.viewbox({
@@ -238,9 +254,26 @@ export async function createDiagram(
         const sign = { text: `${plannedText(plan)}${plan.wrong ? ' !' : ''}`, tone: plan.wrong ? 'bad' : 'plan' };
         overlays.add(id, { position: { bottom: 11, right: 26 }, html: badge(sign) });
       }
+      for (const [id, { change }] of marks.differing ?? []) {
+        add(id, `is-${change}`);
+        const shape = registry.get(id);
+        if (shape?.parent && !shape.waypoints)
+          overlays.add(id, { position: { top: -11, right: 11 }, html: badge({ text: SIGNS[change], tone: change }) });
+      }
+      if (marks.ghosts) {
+        drawGhosts(canvas.getLayer('ghosts', 1), marks.ghosts);
+        ghosts = marks.ghosts.flatMap(({ box }) => box ?? []);
+        fit();
+      }
       for (const shape of shapes) {
         const plan = marks.planned?.get(shape.id);
-        const text = described(shape, marks.elements.get(shape.id), plan ? plannedText(plan) : '', words);
+        const text = described(
+          shape,
+          marks.elements.get(shape.id),
+          plan ? plannedText(plan) : '',
+          words,
+          marks.differing?.get(shape.id)?.word,
+        );
         registry.getGraphics(shape.id).setAttribute('aria-label', text);
       }
     },

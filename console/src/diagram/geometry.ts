@@ -13,6 +13,14 @@ export function fitted(inner: Box, outer: { width: number; height: number }): Bo
   return { x: inner.x + inner.width / 2 - width / 2, y: inner.y + inner.height / 2 - height / 2, width, height };
 }
 
+/** The smallest box around some. */
+export function around(boxes: readonly Box[]): Box {
+  const [x, y] = [Math.min(...boxes.map((one) => one.x)), Math.min(...boxes.map((one) => one.y))];
+  const right = Math.max(...boxes.map((one) => one.x + one.width));
+  const bottom = Math.max(...boxes.map((one) => one.y + one.height));
+  return { x, y, width: right - x, height: bottom - y };
+}
+
 /** From cold to hot, 0 to 1. */
 export const heatColour = (share: number): string => `hsl(${Math.round(70 - 62 * share)} 95% 55%)`;
 

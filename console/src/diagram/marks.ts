@@ -1,15 +1,21 @@
 // What a diagram shows about its elements, from statistics of the API or from a fold of events.
 import type { Planned } from '../lib/operations/modification.ts';
 import type { Statistics } from '../lib/shapes.ts';
+import type { Change, Ghost } from './difference.ts';
 
 export type Mark = { active: number; incidents: number; completed: number; canceled: number };
-/** `offered`: what people can activate in ad-hoc sub-processes. `planned`: what a modification would do. */
+/** `offered`: what people can activate in ad-hoc sub-processes. `planned`: what a modification would do.
+ * `differing`: what differs from another version, of which `ghosts` are not here any more. */
 export type Marks = {
   elements: Map<string, Mark>;
   flows: ReadonlySet<string>;
   offered?: ReadonlySet<string>;
   planned?: ReadonlyMap<string, Planned>;
+  differing?: ReadonlyMap<string, { change: Change; word: string }>;
+  ghosts?: readonly Ghost[];
 };
+
+export const SIGNS = { added: '+', removed: '−', changed: '≠' } as const;
 
 /** “−2 +1”: the tokens that leave an element, and those that come. */
 export const plannedText = ({ joins, leaves }: Planned): string =>

@@ -15,6 +15,8 @@ export const theme = stored<Theme>('theme', 'system');
 export const chosenLanguage = stored<string>('language', '');
 export const shortcuts = stored<'on' | 'off'>('shortcuts', 'on');
 export const density = stored<'dense' | 'comfortable'>('density', 'dense');
+/** Whether new tasks are told by notifications. */
+export const notifications = stored<'on' | 'off'>('notifications', 'off');
 /** The ids of the columns of the list of instances, with commas between; empty for the usual ones. */
 export const columns = stored<string>('columns', '');
 /** The widths and heights of panes in pixels, as text; empty for those of the design. */

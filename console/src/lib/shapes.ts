@@ -44,6 +44,8 @@ export type Definition = {
   versionTag: Nullable<string>;
   tenantId: string;
   hasStartForm: boolean;
+  deploymentKey: string;
+  deploymentDate: string;
   state: 'ACTIVE' | 'DRAINING' | 'DELETED';
 };
 /** A version of a process or of a decision. */

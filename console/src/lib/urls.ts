@@ -9,5 +9,8 @@ const urlBelow =
     href(`${place}/${encodeURIComponent(id)}${id.includes('.') ? '/' : ''}`, values);
 
 export const processUrl = urlBelow('/processes');
+/** The versions of a process, or two of them beside each other. */
+export const versionsUrl = (id: string, values: Values = {}): string =>
+  href(`/processes/${encodeURIComponent(id)}/versions`, values);
 export const decisionUrl = urlBelow('/decisions');
 export const decisionInstanceUrl = urlBelow('/decision-instances');

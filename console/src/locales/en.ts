@@ -127,6 +127,7 @@ export const en = {
   'conflict.overwrite': 'Overwrite',
   'missing.title': 'No such page',
   'missing.text': 'There is no page at this address.',
+  landscape: 'Landscape',
   'state.active': 'Active',
   'state.incident': 'Incident',
   'state.completed': 'Completed',

@@ -128,6 +128,7 @@ export const es: Catalogue = {
   'conflict.overwrite': 'Sobrescribir',
   'missing.title': 'No existe esa página',
   'missing.text': 'No hay ninguna página en esta dirección.',
+  landscape: 'Panorama',
   'state.active': 'Activa',
   'state.incident': 'Incidente',
   'state.completed': 'Completada',

@@ -128,6 +128,7 @@ export const pt: Catalogue = {
   'conflict.overwrite': 'Sobrescrever',
   'missing.title': 'Essa página não existe',
   'missing.text': 'Não há nenhuma página neste endereço.',
+  landscape: 'Panorama',
   'state.active': 'Ativa',
   'state.incident': 'Incidente',
   'state.completed': 'Concluída',

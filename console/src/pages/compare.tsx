@@ -10,29 +10,11 @@ import { decisionFile } from '../lib/decisions.ts';
 import { number, t } from '../lib/i18n.ts';
 import { type Resource, useResource } from '../lib/resource.ts';
 import type { DecisionDefinition } from '../lib/shapes.ts';
+import { Both } from '../parts/both.tsx';
 import { Check } from '../parts/check.tsx';
 import { ProblemBox } from '../parts/problem.tsx';
 
 const SIGNS = { same: '', added: '+', removed: '−', changed: '≠', moved: '↕' } as const;
-
-/** A text that may have changed; null where there is none. */
-function Both({ before, after }: { before: string | null; after: string | null }) {
-  if (before === after) return <code>{after}</code>;
-  return (
-    <>
-      {before !== null && (
-        <del>
-          <code>{before}</code>
-        </del>
-      )}
-      {after !== null && (
-        <ins>
-          <code>{after}</code>
-        </ins>
-      )}
-    </>
-  );
-}
 
 function ColumnHead({ of, before, after, end }: { of: ColumnPair; before: Column[]; after: Column[]; end: boolean }) {
   const textOf = (columns: Column[], at: number | null): string | null => {

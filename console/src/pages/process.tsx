@@ -12,11 +12,13 @@ import { useResource } from '../lib/resource.ts';
 import { href, put, query } from '../lib/router.ts';
 import type { Definition, Durations, Statistics } from '../lib/shapes.ts';
 import { duration } from '../lib/time.ts';
+import { versionsUrl } from '../lib/urls.ts';
 import { chosen, versionsOf } from '../lib/versions.ts';
 import { Divider } from '../parts/divider.tsx';
 import { Head } from '../parts/head.tsx';
 import { Empty, ProblemBox } from '../parts/problem.tsx';
 import { State } from '../parts/state.tsx';
+import { Time } from '../parts/time.tsx';
 import { VersionChoice, VersionFacts } from '../parts/versions.tsx';
 import { DeleteButton } from './delete_definition.tsx';
 import { StartButton } from './start.tsx';
@@ -109,6 +111,10 @@ function Inspector({ definition, statistics, durations, selected, name }: Inspec
           </dd>
           <dt>{t('file')}</dt>
           <dd>{definition.resourceName}</dd>
+          <dt>{t('versions.deployed')}</dt>
+          <dd>
+            <Time at={definition.deploymentDate} />
+          </dd>
           <VersionFacts of={definition} id={definition.processDefinitionKey} />
         </dl>
       )}
@@ -227,6 +233,9 @@ export function Process({ id }: { id: string }) {
         value={definition.version}
         onChange={(version) => put({ version, element: null })}
       />
+      <a class="button" href={versionsUrl(id)}>
+        {t('versions')}
+      </a>
       <button
         type="button"
         aria-pressed={heat !== null && heat !== 'duration'}

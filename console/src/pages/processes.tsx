@@ -76,9 +76,14 @@ export function Processes() {
       <Head
         title={t('nav.processes')}
         actions={
-          <a class="button" href={href('/editor')}>
-            {t('editor.new')}
-          </a>
+          <>
+            <a class="button" href={href('/landscape')}>
+              {t('landscape')}
+            </a>
+            <a class="button" href={href('/editor')}>
+              {t('editor.new')}
+            </a>
+          </>
         }
       />
       <List

@@ -16,6 +16,7 @@ import { FormView } from '../parts/form.tsx';
 import { Head } from '../parts/head.tsx';
 import { useSuspended } from '../parts/held.tsx';
 import { JsonArea } from '../parts/json_area.tsx';
+import { NotifyChoice } from '../parts/new_tasks.tsx';
 import { ProblemBox } from '../parts/problem.tsx';
 import { Rest } from '../parts/rest.tsx';
 import { SavedViews } from '../parts/saved_views.tsx';
@@ -240,6 +241,7 @@ export function Tasks({ id }: { id?: string }) {
         title={t('nav.tasks')}
         actions={
           <>
+            <NotifyChoice />
             <SavedViews resource="user-tasks" />
             <fieldset class="states">
               <legend class="sr">{t('state')}</legend>

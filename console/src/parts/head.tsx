@@ -1,6 +1,7 @@
 // The head of a page.
 import type { ComponentChildren } from 'preact';
 import { useEffect } from 'preact/hooks';
+import { newTasks } from '../lib/new_tasks.ts';
 
 /** The head of a page: its one h1, what it is part of, and what one can do. */
 export function Head({
@@ -14,8 +15,9 @@ export function Head({
   note?: ComponentChildren;
   actions?: ComponentChildren;
 }) {
+  const isNew = newTasks.value ? `(${newTasks.value}) ` : '';
   useEffect(() => {
-    document.title = `${document.querySelector('h1')?.textContent ?? ''} · Vivero`;
+    document.title = `${isNew}${document.querySelector('h1')?.textContent ?? ''} · Vivero`;
   });
   return (
     <header class="top">

@@ -28,6 +28,7 @@ export const MINOR: readonly [string, Key][] = [
 export const PLACES: readonly [string, Key][] = [
   ...NAVIGATION,
   ...MINOR,
+  ['/landscape', 'landscape'],
   ['/decision-instances', 'decision.instances'],
   ['/messages/buffered', 'message.buffered'],
   ['/messages/match', 'match.title'],

@@ -19,6 +19,7 @@ import { Notices } from './notices.tsx';
 import { MINOR, NAVIGATION } from './places.ts';
 
 const palette = async () => (await import('./palette.tsx')).Palette;
+const tasks = async () => (await import('./new_tasks.tsx')).NewTasks;
 const here = (to: string): boolean =>
   to === '/'
     ? path.value === '/'
@@ -227,6 +228,7 @@ export function Shell({ children }: { children: ComponentChildren }) {
         </div>
       )}
       <Banner />
+      {later.value && <Opened load={tasks} props={{}} />}
       {paletteOpen.value && <Opened load={palette} props={{}} />}
       {helpOpen.value && <Help />}
     </>

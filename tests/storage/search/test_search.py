@@ -278,12 +278,14 @@ async def test_long_values_are_cut_in_searches_only(sync, connection):
 
 async def test_deleted_definitions_are_not_there(sync, connection):
     put_definition(sync, 1, version=1)
-    put_definition(sync, 2, version=2, state="DRAINING")
+    put_definition(sync, 2, version=2, state="DRAINING", deployment_key=7)
     put_definition(sync, 3, version=3, state="DELETED")
     assert await keys(connection, PROCESS_DEFINITIONS) == [1, 2]
     assert await keys(connection, PROCESS_DEFINITIONS, {"isLatestVersion": True}) == [1]
     assert await keys(connection, PROCESS_DEFINITIONS, {"isLatestVersion": False}) == [2]
     assert await keys(connection, PROCESS_DEFINITIONS, {"state": "draining"}) == [2]
+    assert await keys(connection, PROCESS_DEFINITIONS, {"deploymentKey": "7"}) == [2]
+    assert json.loads(await get(connection, PROCESS_DEFINITIONS, 2))["deploymentDate"] == "2026-11-21T01:02:03.456Z"
     assert await get(connection, PROCESS_DEFINITIONS, 3) is None
 
 
