@@ -74,6 +74,12 @@ def fill(rows, key, tenant):
     owner = {"owner_type": "USER", "owner_id": "bob", "owner_provider": "PASSWORD"}
     view = {"resource": "user-tasks", "name": "late", "query": f"process=process-of-{tenant}", "is_shared": True}
     rows.put("saved_views", **owner, **view, tenant_id=tenant, created_at=NOW, updated_at=NOW)
+    rule = {"name": f"rule-of-{tenant}", "process_id": process, "metric": "INCIDENTS", "threshold": 1, "clears_at": 1}
+    target = {"every_s": 60, "url": "https://example.org", "made_by": "ann", "next_at": NOW, "since": NOW}
+    rows.put("alert_rules", **rule, **target, tenant_id=tenant, created_at=NOW, updated_at=NOW)
+    notice = {"revision": 1, "kind": "RAISED", "state": "PENDING", "made_at": NOW, "due_at": NOW}
+    made = rows.execute("SELECT max(alert_rule_key) FROM alert_rules").fetchone()[0]
+    rows.put("alert_deliveries", alert_rule_key=made, **notice)
     more = {"partition_id": 1, "type": "INTERMEDIATE", "due_at_ms": 1, "repetitions": 1, "state": "PENDING"}
     rows.put("timers", timer_key=key + 6, created_at=NOW, target_element_id="wait", **own, **element, **more)
     _messages(rows, key, own, element)
@@ -153,6 +159,8 @@ def counting_requests(route):
     if route.path.endswith("/usage-metrics"):
         time = {"startTime": "2026-11-18T11:00:00Z", "endTime": "2026-11-18T12:00:00Z"}
         return [(f"{route.path}?{urlencode(time)}",)]
+    if route.path.endswith("/by-day"):
+        return [(f"{route.path}?{urlencode({'startTime': '2026-11-18T00:00:00Z', 'days': 1})}",)]
     if "/jobs/" in route.path:
         time = {"from": "2026-11-18T11:00:00Z", "to": "2026-11-18T12:00:00Z", "jobType": "work"}
         if route.method == "GET":
@@ -174,6 +182,8 @@ def counted(document):
     if "activeTenants" in document:
         return sum(document[name] for name in usage_metrics.NAMES) / USED
     items = document.get("items", [document])
+    if any("started" in item for item in items):
+        return sum(item["started"] for item in items)
     if any("completed" in item for item in items):
         return sum(item["completed"]["count"] for item in items)
     fields = (

@@ -47,6 +47,8 @@ def fill(rows, key, process):
     rows.put("timers", timer_key=key + 6, created_at=NOW, **timer, **more)
     counts = {"active": 1, "completed": 0, "canceled": 0}
     rows.put("element_counts", partition_id=1, process_definition_key=key, element_id="", **counts)
+    happened = {"period": "2026-11-18T11:00:00Z", "started": 1, "completed": 0, "canceled": 0, "incidents": 0}
+    rows.put("instance_counts", partition_id=1, process_definition_key=key, **happened)
     keys = {"subscription_key": key + 8, "element_instance_key": key + 1, "tenant_id": "<default>"}
     more = {"process_version": 1, "interrupting": True, "target_element_id": "wait", "type": "INTERMEDIATE"}
     more |= {"kind": "MESSAGE", "name": "paid", "correlation_key": "1", "state": "CREATED", "updated_at": NOW}
