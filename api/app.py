@@ -53,13 +53,14 @@ from vivero.api.http.response import Header, Response
 from vivero.api.http.router import Match, Router
 from vivero.api.http.storage_problems import StorageProblems, bug
 from vivero.api.http.tracing import ROUTE, STATUS, traced
+from vivero.api.http1.problems import AnswerCut
 from vivero.api.http1.request import declared_bytes
 from vivero.api.routes import ROUTES, Handler, Route, modifiers
 from vivero.api.services import Services
 from vivero.core.records.codec import UnknownFormat
 from vivero.engine.compute.problems import NotComputed
 from vivero.engine.outcomes.admission import NotAppended
-from vivero.storage.postgres.errors import StorageError
+from vivero.storage.postgres.errors import StorageError, describe
 
 Scope = MutableMapping[str, Any]
 App = Callable[[Scope, Receive, Send], Awaitable[None]]
@@ -344,11 +345,18 @@ async def send_response(
 
 
 async def _send_streaming(first: bytes, rest: AsyncGenerator[bytes], send: Send) -> None:
-    """Send a body whose rest is read meanwhile. An error leaves it incomplete, and the server closes the connection."""
+    """Send a body whose rest is read meanwhile. An error leaves it incomplete, and the server closes the connection.
+
+    Raises AnswerCut if the caller has lost its rights, or storage fails.
+    """
     async with aclosing(rest):
         await send({"type": "http.response.body", "body": first, "more_body": True})
-        async for part in rest:
-            await send({"type": "http.response.body", "body": part, "more_body": True})
+        try:
+            async for part in rest:
+                await send({"type": "http.response.body", "body": part, "more_body": True})
+        except (Problem, StorageError) as error:
+            log.warning("an answer ends before its end", why=describe(error))
+            raise AnswerCut from error
     await send({"type": "http.response.body", "body": b""})
 
 

@@ -339,6 +339,8 @@ class LongPolls:
         self.turns = JobTurns() if turns is None else turns
         self._lost: dict[Subject, dict[UUID, float]] = {}
         """The tokens of leases that may have no worker, and the time of Trio's clock until which looks release them."""
+        self._lost_count = 0
+        """The number of these tokens."""
 
     def __len__(self) -> int:
         """The number of registered polls."""
@@ -426,17 +428,19 @@ class LongPolls:
     def note_lost_lease(self, subject: Subject, token: UUID) -> None:
         """Remember a lease that may have no worker. The next look takes it back, and so do those within `LOST_S`."""
         self._lost[subject] = tokens = self._lost.pop(subject, {})
+        self._lost_count += token not in tokens
         tokens[token] = NEVER
-        while sum(map(len, self._lost.values())) > MAX_LOST:
-            del self._lost[next(iter(self._lost))]
+        while self._lost_count > MAX_LOST:
+            self._lost_count -= len(self._lost.pop(next(iter(self._lost))))
         self.available(*subject, 1)
 
     def lost_leases(self, subject: Subject) -> list[UUID]:
         """The tokens of leases of the type that may have no worker."""
         if subject not in self._lost:
             return []
-        now = trio.current_time()
-        still = {token: until for token, until in self._lost.pop(subject).items() if until > now}
+        now, tokens = trio.current_time(), self._lost.pop(subject)
+        still = {token: until for token, until in tokens.items() if until > now}
+        self._lost_count -= len(tokens) - len(still)
         if still:
             self._lost[subject] = still
         return list(still)

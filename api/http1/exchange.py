@@ -13,7 +13,7 @@ import structlog
 import trio
 
 from vivero.api.http1 import response
-from vivero.api.http1.problems import RETRY_AFTER, Refusal, problem_body
+from vivero.api.http1.problems import RETRY_AFTER, AnswerCut, Refusal, problem_body
 from vivero.api.http1.request import ParsedRequest
 from vivero.api.http1.socket_stream import Address
 from vivero.api.http1.state import Message, Scope, ServerState
@@ -365,7 +365,9 @@ class Exchange:
     async def _fail(self, error: Exception) -> None:
         """Log an error of the application, and answer 500 if there is no answer yet. Disconnects are not errors."""
         request = self.request
-        if _only_client_gone(error):
+        if only(AnswerCut, error):
+            return
+        if only(ClientGone, error):
             log.debug("client left before its response was sent", method=request.method)
             return
         log.error("request handler failed", method=request.method, exc_info=error)
@@ -383,8 +385,8 @@ class Exchange:
             log.debug("client left before it was refused", method=request.method, status=status)
 
 
-def _only_client_gone(error: BaseException) -> bool:
-    """True for ClientGone, and for a group of nothing else, which the nursery of a handler raises."""
+def only(kind: type[Exception], error: BaseException) -> bool:
+    """True for an error of this kind, and for a group of nothing else, which the nursery of a handler raises."""
     if isinstance(error, BaseExceptionGroup):
-        return all(_only_client_gone(member) for member in error.exceptions)
-    return isinstance(error, ClientGone)
+        return all(only(kind, member) for member in error.exceptions)
+    return isinstance(error, kind)

@@ -30,6 +30,10 @@ class Refusal(Exception):
         self.detail = detail
 
 
+class AnswerCut(Exception):
+    """The rest of an answer cannot be read. The application has logged why, and the client sees an incomplete body."""
+
+
 def problem_body(status: int, detail: str, instance: str) -> bytes:
     """The JSON document for a status in `TITLES`. `instance` is the request's path as far as it is known."""
     title = TITLES[status]

@@ -9,9 +9,9 @@ import structlog
 import trio
 
 from vivero.api.http1 import grpc
-from vivero.api.http1.exchange import DECLARED_BYTES, DISCARD_BYTES, DISCONNECT, HAS_LEFT, OWNER, RELEASE
+from vivero.api.http1.exchange import DECLARED_BYTES, DISCARD_BYTES, DISCONNECT, HAS_LEFT, OWNER, RELEASE, only
 from vivero.api.http1.parser import FIELD_BYTES, LINE_BYTES
-from vivero.api.http1.problems import RETRY_AFTER, Refusal, problem_body
+from vivero.api.http1.problems import RETRY_AFTER, AnswerCut, Refusal, problem_body
 from vivero.api.http1.request import check_host, declared_bytes, split_target
 from vivero.api.http1.wire import LINGER_BYTES, MIN_LINGER_BYTES_PER_S
 from vivero.api.tls.connection import Connection
@@ -204,11 +204,17 @@ class TlsExchange:
         await self._send({"type": "http.response.trailers", "headers": grpc.TRAILERS})
 
     async def _fail(self, error: Exception) -> None:
-        """Log an error of the application, unless the client is gone. Answer 500 if there is no answer yet."""
+        """Log an error of the application, unless the client is gone. Answer 500 if there is no answer yet.
+
+        An answer that has begun cannot be ended in HTTP/2 but by the end of the connection: a client would wait for it.
+        """
         if self._connection.closed:
             return
-        log.error("request handler failed", method=self._scope["method"], exc_info=error)
-        if not self._started:
+        if not only(AnswerCut, error):
+            log.error("request handler failed", method=self._scope["method"], exc_info=error)
+        if self._started:
+            self._connection.close()
+        else:
             await self._answer(500, "The server failed to handle the request; its log has the details")
 
     async def _answer(self, status: int, detail: str) -> None:

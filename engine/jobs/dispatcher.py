@@ -372,10 +372,10 @@ class JobDispatcher:
                 due_ms = self._next_due_ms(run, job, result)
                 with self._span(span.COMPLETE, run):
                     await self._succeed(run, execution, due_ms)
-                return self._can_wait(due_ms)
             finally:
                 if isinstance(execution, TransactionalExecution):
                     await execution.close()
+            return self._can_wait(due_ms)  # last: the next turn may have come near meanwhile
         except LeaseLost:
             self._lose(run.lease)
         except (Exception, SystemExit) as error:

@@ -5,6 +5,7 @@ import pytest
 import trio
 import trio.testing
 
+from tests.eventually import GUARD_S
 from vivero.core.execution.outcomes import Ended, LastVariable
 from vivero.core.records.effects import Rejection, RejectionCode
 from vivero.engine.outcomes.admission import Lost, Overloaded
@@ -119,7 +120,7 @@ async def swept(completions):
 
 
 async def wait(waiter):
-    with waiter, trio.fail_after(10):
+    with waiter, trio.fail_after(GUARD_S):
         return await waiter.wait()
 
 

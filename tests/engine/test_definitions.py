@@ -10,7 +10,7 @@ import trio
 import trio.testing
 
 from tests.engine.consumer.serial_runs import beat
-from tests.eventually import eventually
+from tests.eventually import GUARD_S, eventually
 from vivero.core.bpmn.parser import Parsed, parse
 from vivero.core.dmn import ReadDecisions, read_decisions
 from vivero.engine.compute.problems import TooCostly
@@ -192,7 +192,7 @@ async def test_a_reader_with_its_own_connection_waits_for_nobody(connection, cou
     async with trio.open_nursery() as nursery:
         nursery.start_soon(cache.resource, sha256)
         await trio.testing.wait_all_tasks_blocked()
-        with trio.fail_after(10):
+        with trio.fail_after(GUARD_S):
             assert sorted(await cache.resource(sha256, connection)) == ["order"]
         nursery.cancel_scope.cancel()
     assert cache.resource_nowait(sha256) is not None

@@ -18,7 +18,7 @@ from typing import Any, LiteralString
 import psycopg
 import pytest
 
-from tests.eventually import eventually_sync
+from tests.eventually import GUARD_S, eventually_sync
 from tests.process import preloaded
 from vivero import embedded
 from vivero.embedded.processes import dying_with_us
@@ -198,7 +198,7 @@ class Program:
         found = re.search(r"http://[\w.\[\]:-]+", self.said)
         return found[0] if found else ""
 
-    def ends(self, timeout: float = 30.0) -> int:
+    def ends(self, timeout: float = GUARD_S) -> int:
         """Its exit code."""
         return self.process.wait(timeout)
 

@@ -231,3 +231,13 @@ async def test_what_a_jobs_variables_lack_is_no_error_of_the_answer(client_of):
     async with client_of(answering(200, {"jobs": [job | {"jobLeaseToken": None}, {"jobKey": "1"}]})) as client:
         with pytest.raises(ClientError, match="has no 'jobLeaseToken'"):
             await client.activate("t", worker="w", timeout_ms=1, limit=1, wait_ms=1)
+
+
+async def test_a_number_beyond_a_double_keeps_its_digits(client_of):
+    """The engine computes with 34 digits, and a command of a worker reads what the client writes again."""
+    client = client_of(lambda _request: httpx.Response(200, content=b'{"a": 1.25E+400, "b": 1.5, "c": 1E-400}'))
+    answer = await client.request("GET", "/v2/topology")
+    assert json.loads(json.dumps(answer.document)) == {"a": 125 * 10**398, "b": 1.5, "c": 0.0}
+    client = client_of(lambda _request: httpx.Response(200, content=b'{"a": 1E+6000}'))
+    with pytest.raises(ClientError, match=r"a number with more than 4000 digits: 1E\+6000"):
+        await client.request("GET", "/v2/topology")

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import math
 import re
 from dataclasses import dataclass
+from decimal import Decimal
 from typing import Any
 
 import httpx
@@ -15,6 +17,8 @@ Document = dict[str, Any]
 UNAUTHORIZED = 401
 MAX_ANSWER_BYTES = 256 * 1024 * 1024
 """No answer of a server is as large: pages of searches have 32 MiB."""
+MAX_DIGITS = 4000
+"""Digits of a whole number. Python refuses to write more than 4,300."""
 MAX_SHOWN = 200
 """Characters of a value that a message shows."""
 _REJECTED = re.compile(r"^Command '\w+' rejected with code '\w+': ")
@@ -130,12 +134,26 @@ class Page:
     """Whether there are more matches than `total`."""
 
 
+def number_of(text: str) -> float | int:
+    """A number of JSON that is no whole one. One beyond Python's floats becomes a whole number, and loses nothing.
+
+    Raises ClientError for more digits than Python writes.
+    """
+    found = float(text)
+    if not math.isinf(found):
+        return found
+    exact = Decimal(text)
+    if exact.adjusted() >= MAX_DIGITS:
+        raise ClientError(f"the answer has a number with more than {MAX_DIGITS} digits: {text[:MAX_SHOWN]}")
+    return int(exact)
+
+
 def answer_of(response: httpx.Response) -> Answer:
     """The answer of a response. Raises ApiError, and ClientError if it does not come from a server of ours."""
     position = response.headers.get("command-position")
     number = int(position) if position is not None and position.isdecimal() else None
     try:
-        body = response.json(object_hook=Members) if response.content else None
+        body = response.json(object_hook=Members, parse_float=number_of) if response.content else None
     except (ValueError, RecursionError) as error:
         if response.is_success:
             raise ClientError(f"the answer of {response.url} is not JSON: is it a Vivero server?") from error

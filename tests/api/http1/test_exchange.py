@@ -7,6 +7,8 @@ import structlog
 import trio
 from trio.testing import lockstep_stream_pair, memory_stream_pair, wait_all_tasks_blocked
 
+from vivero.api.http1.problems import AnswerCut
+
 GET = b"GET / HTTP/1.1\r\nHost: a\r\n\r\n"
 HEAD = b"HEAD / HTTP/1.1\r\nHost: a\r\n\r\n"
 
@@ -569,6 +571,18 @@ class TestDisconnect:
             await done.wait()
             await wait_all_tasks_blocked()
         assert [entry["log_level"] for entry in logs] == ["debug"]
+
+    async def test_an_answer_that_is_cut_is_incomplete_and_no_error(self, start):
+        async def app(scope, receive, send):
+            await send({"type": "http.response.start", "status": 200})
+            await send({"type": "http.response.body", "body": b"begun", "more_body": True})
+            raise ExceptionGroup("of a nursery", [AnswerCut()])
+
+        client = start(app).connect()
+        await client.send(GET)
+        with structlog.testing.capture_logs() as logs, pytest.raises(EOFError):
+            await client.answer()
+        assert logs == []
 
     async def test_sending_to_a_client_that_left_raises_oserror(self, start, autojump_clock):
         raised = []

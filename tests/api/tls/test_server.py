@@ -13,6 +13,7 @@ from tests.api.http1.conftest import echo, respond
 from tests.api.http1.test_http2_refusals import GRPC, Http2Client
 from tests.api.tls.conftest import connect, open_tcp, rest, write_certificate
 from vivero.api.http1 import grpc
+from vivero.api.http1.problems import AnswerCut
 from vivero.api.serving.certificate import Certificate, CertificateProblem, certificate_of
 from vivero.api.serving.tls_settings import TlsSettings
 from vivero.api.tls import server
@@ -117,6 +118,22 @@ async def test_an_error_of_the_application_is_500(serve):
         assert (answer.status_code, answer.json()["title"]) == (500, "INTERNAL")
         assert "a bug" not in answer.text
         assert [each["event"] for each in logged if each["log_level"] == "error"] == ["request handler failed"]
+
+
+@pytest.mark.parametrize("http2", [False, True])
+@pytest.mark.parametrize(("error", "logged"), [(AnswerCut(), []), (RuntimeError("a bug"), ["request handler failed"])])
+async def test_an_answer_that_cannot_be_finished_is_incomplete(serve, http2, error, logged):
+    """The client learns of it at once: it does not wait for the rest."""
+
+    async def app(scope, receive, send):
+        await send({"type": "http.response.start", "status": 200, "headers": []})
+        await send({"type": "http.response.body", "body": b"begun", "more_body": True})
+        raise error
+
+    async with serve(app) as it, it.client(http2) as client:
+        with structlog.testing.capture_logs() as logs, pytest.raises((httpx.RemoteProtocolError, httpx.ReadError)):
+            await client.get("/")
+        assert [each["event"] for each in logs if each["log_level"] in ("warning", "error")] == logged
 
 
 async def test_a_client_that_leaves_is_noticed(serve):

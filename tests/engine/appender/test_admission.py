@@ -4,7 +4,7 @@ import pytest
 import trio
 import trio.testing
 
-from tests.eventually import eventually
+from tests.eventually import GUARD_S, eventually
 from vivero.core.records.instances import CreateInstance
 from vivero.core.records.jobs import CompleteJob
 from vivero.engine.appender.calls import Append
@@ -85,7 +85,7 @@ async def test_what_runs_is_appended_before_what_is_new(start, connection, nurse
 async def test_new_that_finds_no_room_in_time_is_refused_and_not_written(start, connection, engine):
     appender = await start(1, new_wait_s=0.05)
     first = await appender.append(CREATE, deadline_s=SECONDS)
-    with trio.fail_after(10):
+    with trio.fail_after(GUARD_S):
         for _ in range(3):
             with pytest.raises(Overloaded, match="more to do than it finishes"):
                 await appender.append(CREATE, deadline_s=SECONDS)

@@ -9,7 +9,7 @@ import pytest
 import trio
 import trio.testing
 
-from tests.eventually import eventually, eventually_rows
+from tests.eventually import GUARD_S, eventually, eventually_rows
 from vivero.core.records.catalogue import Deploy
 from vivero.core.records.instances import CancelInstance, CreateInstance
 from vivero.core.records.jobs import CompleteJob
@@ -635,7 +635,7 @@ async def test_the_inbox_is_forwarded_when_told(connect, connection, nursery):
     await trio.testing.wait_all_tasks_blocked()
     await fill_inbox(connection, 250)
     appender.inbox_filled(1)
-    with trio.fail_after(10):
+    with trio.fail_after(GUARD_S):
         await woken.wait()
     assert await rows(connection) == [(ZERO + n, n) for n in range(1, 251)]
 
@@ -663,7 +663,7 @@ async def test_what_others_appended_is_noticed_by_the_poll(connect, connection, 
     nursery.start_soon(supervised(other).run)
     await appender.append(complete(1), deadline_s=SECONDS)
     await other.append(complete(2), deadline_s=SECONDS)
-    with trio.fail_after(10):
+    with trio.fail_after(GUARD_S):
         await noticed.wait()
 
 

@@ -3,6 +3,7 @@
 import pytest
 import trio
 
+from tests.eventually import GUARD_S
 from vivero.engine.appender.forwarding import AT_LEAST, Forwarding, LogProgress
 from vivero.engine.appender.settings import AppenderSettings
 from vivero.engine.appender.task import Appender
@@ -87,7 +88,7 @@ async def test_the_appender_waits_for_the_owner_without_turning(connect, connect
         led_partitions=lambda: (1,),
     )
     nursery.start_soon(appender.run, Beat(SupervisionSettings()))
-    with trio.fail_after(10):
+    with trio.fail_after(GUARD_S):
         await reached[50].wait()
         at = ZERO + 50
         appender.processed(1)

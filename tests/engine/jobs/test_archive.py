@@ -357,6 +357,7 @@ async def test_a_comment_that_comes_after_the_file_is_archived_before_the_deleti
     lines = {int(tree["rootKey"]): tree for tree in map(json.loads, kept.content(newest.name).splitlines())}
     texts = {root: [row["text"] for row in tree["user_task_comments"]] for root, tree in lines.items()}
     assert texts == {first: ["before", "meanwhile"], second: ["later"]}
+    assert not any("archive_file" in row for tree in lines.values() for row in tree["user_task_comments"])
     await archive.erase([second], history.REQUEST)  # another file takes its place, and still has the comments
     assert await archive.before_deletion([first]) == [first]
     assert sorted(file.trees for file in await archives.files(connection, 10)) == [1, len(roots) - 1]
