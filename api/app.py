@@ -53,7 +53,7 @@ from vivero.api.http.response import Header, Response
 from vivero.api.http.router import Match, Router
 from vivero.api.http.storage_problems import StorageProblems, bug
 from vivero.api.http.tracing import ROUTE, STATUS, traced
-from vivero.api.http1.problems import AnswerCut
+from vivero.api.http1.problems import UnfinishedAnswer
 from vivero.api.http1.request import declared_bytes
 from vivero.api.routes import ROUTES, Handler, Route, modifiers
 from vivero.api.services import Services
@@ -347,7 +347,7 @@ async def send_response(
 async def _send_streaming(first: bytes, rest: AsyncGenerator[bytes], send: Send) -> None:
     """Send a body whose rest is read meanwhile. An error leaves it incomplete, and the server closes the connection.
 
-    Raises AnswerCut if the caller has lost its rights, or storage fails.
+    Raises UnfinishedAnswer if the caller has lost its rights, or storage fails.
     """
     async with aclosing(rest):
         await send({"type": "http.response.body", "body": first, "more_body": True})
@@ -356,7 +356,7 @@ async def _send_streaming(first: bytes, rest: AsyncGenerator[bytes], send: Send)
                 await send({"type": "http.response.body", "body": part, "more_body": True})
         except (Problem, StorageError) as error:
             log.warning("an answer ends before its end", why=describe(error))
-            raise AnswerCut from error
+            raise UnfinishedAnswer from error
     await send({"type": "http.response.body", "body": b""})
 
 

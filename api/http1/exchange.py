@@ -13,7 +13,7 @@ import structlog
 import trio
 
 from vivero.api.http1 import response
-from vivero.api.http1.problems import RETRY_AFTER, AnswerCut, Refusal, problem_body
+from vivero.api.http1.problems import RETRY_AFTER, Refusal, UnfinishedAnswer, problem_body
 from vivero.api.http1.request import ParsedRequest
 from vivero.api.http1.socket_stream import Address
 from vivero.api.http1.state import Message, Scope, ServerState
@@ -365,7 +365,7 @@ class Exchange:
     async def _fail(self, error: Exception) -> None:
         """Log an error of the application, and answer 500 if there is no answer yet. Disconnects are not errors."""
         request = self.request
-        if only(AnswerCut, error):
+        if only(UnfinishedAnswer, error):
             return
         if only(ClientGone, error):
             log.debug("client left before its response was sent", method=request.method)

@@ -30,7 +30,7 @@ class Refusal(Exception):
         self.detail = detail
 
 
-class AnswerCut(Exception):
+class UnfinishedAnswer(Exception):
     """The rest of an answer cannot be read. The application has logged why, and the client sees an incomplete body."""
 
 

@@ -11,7 +11,7 @@ import trio
 from vivero.api.http1 import grpc
 from vivero.api.http1.exchange import DECLARED_BYTES, DISCARD_BYTES, DISCONNECT, HAS_LEFT, OWNER, RELEASE, only
 from vivero.api.http1.parser import FIELD_BYTES, LINE_BYTES
-from vivero.api.http1.problems import RETRY_AFTER, AnswerCut, Refusal, problem_body
+from vivero.api.http1.problems import RETRY_AFTER, Refusal, UnfinishedAnswer, problem_body
 from vivero.api.http1.request import check_host, declared_bytes, split_target
 from vivero.api.http1.wire import LINGER_BYTES, MIN_LINGER_BYTES_PER_S
 from vivero.api.tls.connection import Connection
@@ -210,7 +210,7 @@ class TlsExchange:
         """
         if self._connection.closed:
             return
-        if not only(AnswerCut, error):
+        if not only(UnfinishedAnswer, error):
             log.error("request handler failed", method=self._scope["method"], exc_info=error)
         if self._started:
             self._connection.close()

@@ -7,7 +7,7 @@ import structlog
 import trio
 from trio.testing import lockstep_stream_pair, memory_stream_pair, wait_all_tasks_blocked
 
-from vivero.api.http1.problems import AnswerCut
+from vivero.api.http1.problems import UnfinishedAnswer
 
 GET = b"GET / HTTP/1.1\r\nHost: a\r\n\r\n"
 HEAD = b"HEAD / HTTP/1.1\r\nHost: a\r\n\r\n"
@@ -576,7 +576,7 @@ class TestDisconnect:
         async def app(scope, receive, send):
             await send({"type": "http.response.start", "status": 200})
             await send({"type": "http.response.body", "body": b"begun", "more_body": True})
-            raise ExceptionGroup("of a nursery", [AnswerCut()])
+            raise ExceptionGroup("of a nursery", [UnfinishedAnswer()])
 
         client = start(app).connect()
         await client.send(GET)

@@ -19,7 +19,7 @@ from vivero.api.access.credentials import session_ended
 from vivero.api.callers.caller import Caller
 from vivero.api.callers.permissions import ALL_RIGHTS, NO_RIGHTS, rights
 from vivero.api.http.problems import Problem
-from vivero.api.http1.problems import AnswerCut
+from vivero.api.http1.problems import UnfinishedAnswer
 from vivero.api.search import exports, search_requests
 from vivero.api.search.csv_text import cell, line, text_of
 from vivero.storage.access.identities import Grant
@@ -151,7 +151,7 @@ async def test_a_file_ends_with_the_session_or_the_permission(rows, stored, monk
     for n in range(3):
         rows.instance(KEY + n)
     access = Losing(ALL_RIGHTS, ALL_RIGHTS, later)
-    with structlog.testing.capture_logs() as logged, pytest.raises(AnswerCut) as cut:
+    with structlog.testing.capture_logs() as logged, pytest.raises(UnfinishedAnswer) as cut:
         await Client(api_app.build(changed(stored, access=access)))("GET", PATH)
     assert isinstance(cut.value.__cause__, Problem)
     assert cut.value.__cause__.status == status
@@ -247,7 +247,7 @@ async def test_an_outage_later_leaves_the_file_incomplete(rows, stored, monkeypa
         return await found(*arguments)
 
     monkeypatch.setattr(exports, "fetch_page", fetch_page)
-    with pytest.raises(AnswerCut) as cut:
+    with pytest.raises(UnfinishedAnswer) as cut:
         await Client(api_app.build(stored))("GET", PATH)
     assert isinstance(cut.value.__cause__, ConnectFailed)
 

@@ -13,7 +13,7 @@ from tests.api.http1.conftest import echo, respond
 from tests.api.http1.test_http2_refusals import GRPC, Http2Client
 from tests.api.tls.conftest import connect, open_tcp, rest, write_certificate
 from vivero.api.http1 import grpc
-from vivero.api.http1.problems import AnswerCut
+from vivero.api.http1.problems import UnfinishedAnswer
 from vivero.api.serving.certificate import Certificate, CertificateProblem, certificate_of
 from vivero.api.serving.tls_settings import TlsSettings
 from vivero.api.tls import server
@@ -121,7 +121,9 @@ async def test_an_error_of_the_application_is_500(serve):
 
 
 @pytest.mark.parametrize("http2", [False, True])
-@pytest.mark.parametrize(("error", "logged"), [(AnswerCut(), []), (RuntimeError("a bug"), ["request handler failed"])])
+@pytest.mark.parametrize(
+    ("error", "logged"), [(UnfinishedAnswer(), []), (RuntimeError("a bug"), ["request handler failed"])]
+)
 async def test_an_answer_that_cannot_be_finished_is_incomplete(serve, http2, error, logged):
     """The client learns of it at once: it does not wait for the rest."""
 
