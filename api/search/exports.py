@@ -177,7 +177,7 @@ async def _part(request: Request, services: Services, export: Export, query: Sea
         items, end = await _found(request, services, prepared)
         rows = [_rows.decode(item) for item in items]
         keys = [row[export.key] for row in rows] if export.key else []
-        values = await _values(request, services, export, keys)
+        values = await _values(request, services, export, keys, export.names)
     text = "".join(line([*_cells(row, values, export), at]) for row in rows)
     return _Part(text, len(rows), sum(map(len, items)), end)
 
@@ -212,18 +212,23 @@ async def _found(request: Request, services: Services, prepared: SearchStatement
 
 
 async def _values(
-    request: Request, services: Services, export: Export, keys: Sequence[str]
+    request: Request, services: Services, export: Export, keys: Sequence[str], names: Sequence[str]
 ) -> Mapping[tuple[str, str], str]:
     """Key of an instance and name → value of the variable in the instance's own scope. A long one ends with `…`.
 
-    Raises ItemsTooLarge.
+    Those of one instance that are too large together are read one by one. Raises ItemsTooLarge for several instances.
     """
-    if not export.names or not keys:
+    if not names or not keys:
         return {}
-    filter = {"scopeKey": {"$in": list(keys)}, "name": {"$in": list(export.names)}}
-    limit = len(keys) * len(export.names)
-    query = SearchQuery(filter, limit=limit, max_bytes=export.query.max_bytes, counts=False)
-    items, _ = await _found(request, services, prepare_query(request, VARIABLE_PREVIEWS, query))
+    filter = {"scopeKey": {"$in": list(keys)}, "name": {"$in": list(names)}}
+    query = SearchQuery(filter, limit=len(keys) * len(names), max_bytes=export.query.max_bytes, counts=False)
+    try:
+        items, _ = await _found(request, services, prepare_query(request, VARIABLE_PREVIEWS, query))
+    except ItemsTooLarge:
+        if len(keys) > 1 or len(names) == 1:
+            raise
+        each = [await _values(request, services, export, keys, [name]) for name in names]
+        return {place: value for values in each for place, value in values.items()}
     return {(item["scopeKey"], item["name"]): _shown(item) for item in map(_rows.decode, items)}
 
 

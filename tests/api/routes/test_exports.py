@@ -128,6 +128,19 @@ async def test_large_variables_make_pages_of_fewer_rows(rows, stored, limits):
     assert [(int(key) - KEY, text) for key, text, _ in found] == [(n, "x" * 3_000) for n in range(4)]
 
 
+async def test_variables_of_one_row_may_be_larger_than_a_page(rows, stored):
+    """The page has the least size that a setting allows. Each variable is read by itself then."""
+    for n in range(2):
+        rows.instance(KEY + n)
+        for at, name in enumerate(("a", "b", "c")):
+            rows.variable(
+                KEY + 10 + 3 * n + at, name, json.dumps(name * 900), scope_key=KEY + n, process_instance_key=KEY + n
+            )
+    client = Client(api_app.build(changed(stored, settings=replace(stored.settings, max_page_bytes=1_500))))
+    _, *found = rows_of(await client("GET", asked(columns=["variable:a", "variable:b", "variable:c"])))
+    assert [row[:3] for row in found] == [["a" * 900, "b" * 900, "c" * 900]] * 2
+
+
 class Losing:
     """Authenticates requests: the last of these rights remain. None: the session has ended."""
 
