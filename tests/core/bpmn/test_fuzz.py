@@ -26,7 +26,7 @@ from vivero.core.bpmn.model import (
 )
 from vivero.core.bpmn.parser import Parsed, parse
 
-RUNS = int(os.environ.get("BPMN_FUZZ_RUNS", "100"))
+RUNS = int(os.environ.get("BPMN_FUZZ_RUNS", "40"))
 PIECES = [
     b"<",
     b">",

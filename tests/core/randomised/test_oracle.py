@@ -46,7 +46,8 @@ def test_what_fails_is_told_as_a_small_test(monkeypatch):
     """Escalations that nobody hears are seen, and little is left of the model but one, and who should hear it."""
     deaf = lambda event, escalation, at: iter((ElementCompleting(event.key),))  # noqa: E731
     monkeypatch.setitem(EVENT_BEHAVIOURS, EscalationEvent, EVENT_BEHAVIOURS[EscalationEvent]._replace(throw=deaf))
-    seed, told = next((seed, told) for seed in range(1_000) if (told := _told_of(seed)))
+    # The model of seed 0 fails, too: its reduction takes ten times as long as that of seed 19.
+    seed, told = next((seed, told) for seed in range(1, 1_000) if (told := _told_of(seed)))
     assert re.search(rf"seed {seed}\n(.|\n)*check_path\(block,", told)
     assert told.count("<escalationEventDefinition") == 2
     assert len(told.split(" id=")) < 30
