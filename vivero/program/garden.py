@@ -17,7 +17,7 @@ from vivero.client.rest import Client, ClientError, Document
 from vivero.worker import Handler
 
 TAG = "garden"
-ENDED = 200
+ENDED = 100
 """Orders that go through without a problem."""
 AT_A_TIME = 20
 PLANTED_TIMEOUT_S = 60.0
