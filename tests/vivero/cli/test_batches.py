@@ -146,14 +146,17 @@ def test_updates_of_jobs_that_are_refused(server, arguments, says):
     assert server.asked == []
 
 
-@pytest.mark.parametrize("command", [("delete-evaluations",), ("resolve",), ("job", "update", "--retries", "1")])
+@pytest.mark.parametrize("command", [("resolve",), ("job", "update", "--retries", "1")])
 def test_a_dry_run_without_all_is_refused(server, command):
     said = run(*command, "5", "--dry-run")
     assert (said.exit_code, server.asked) == (2, [])
     assert "--dry-run needs --all" in said.stderr
 
 
-def test_the_dry_run_of_a_deletion_by_key(monkeypatch):
+@pytest.mark.parametrize(
+    ("command", "path"), [("delete", "process-instances"), ("delete-evaluations", "decision-instances")]
+)
+def test_the_dry_run_of_a_deletion_by_key(monkeypatch, command, path):
     """The server would refuse the second key."""
     asked = []
 
@@ -161,13 +164,13 @@ def test_the_dry_run_of_a_deletion_by_key(monkeypatch):
         asked.append((request.method, str(request.url.raw_path, "ascii")))
         problems = [{"message": "it has not ended", "elementId": None}] if "/6/" in request.url.path else []
         refusal = {"status": 409, "title": "INVALID_STATE"} if problems else None
-        return httpx.Response(200, json={"processInstanceCount": 1, "problems": problems, "refusal": refusal})
+        return httpx.Response(200, json={"problems": problems, "refusal": refusal})
 
     monkeypatch.setattr(server_options, "Client", partial(Client, transport=httpx.MockTransport(answer)))
-    said = run("delete", "5", "6", "--dry-run")
+    said = run(command, "5", "6", "--dry-run")
     assert (said.exit_code, said.stdout) == (1, "would delete 5\n")
     assert "6: it has not ended (409 INVALID_STATE)" in said.stderr
-    assert asked == [("POST", f"/v2/process-instances/{key}/deletion?dryRun=true") for key in "56"]
+    assert asked == [("POST", f"/v2/{path}/{key}/deletion?dryRun=true") for key in "56"]
 
 
 @pytest.mark.parametrize(("command", "path"), [("suspend", "suspension"), ("resume", "resumption")])

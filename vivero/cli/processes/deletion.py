@@ -15,7 +15,7 @@ from vivero.cli.processes.changes import check_target
 from vivero.cli.shared.each import keys_argument, try_each
 from vivero.cli.shared.failures import Failure
 from vivero.cli.shared.filters import Selected, of_processes, options_of
-from vivero.cli.shared.options import dry_run_option, forecast_option, json_option, tell, yes_option
+from vivero.cli.shared.options import dry_run_option, json_option, tell, yes_option
 from vivero.cli.shared.server_options import address_option, talk
 from vivero.client.rest import ApiError, Client
 
@@ -87,15 +87,19 @@ async def _delete(client: Client, key: str) -> None:
 
 
 async def _foresee(client: Client, key: str) -> None:
+    await _foresee_at(client, f"/v2/process-instances/{key}/deletion")
+
+
+async def _foresee_at(client: Client, path: str) -> None:
     """Raises ApiError if the deletion would be refused."""
-    answer = (await client.request("POST", f"/v2/process-instances/{key}/deletion?dryRun=true", {})).document
+    answer = (await client.request("POST", f"{path}?dryRun=true", {})).document
     if (refusal := answer["refusal"]) is not None:
         raise ApiError(refusal["status"], refusal["title"], answer["problems"][0]["message"], None, {})
 
 
 @click.command("delete-evaluations")
 @keys_argument(required=False)
-@forecast_option
+@dry_run_option("Say what would become of each, and change nothing.")
 @everything_options
 @click.option("--decision", metavar="ID", help="With --all: only evaluations that took this decision.")
 @click.option("--failed", is_flag=True, help="With --all: only evaluations that failed.")
@@ -123,12 +127,14 @@ def delete_evaluations(
     \b
     Examples:
       vivero delete-evaluations 2251799813685251
+      vivero delete-evaluations 2251799813685251 --dry-run
       vivero delete-evaluations --all --decision Price --failed
     """
     others = {"--decision": decision, "--failed": failed, "--evaluated-before": evaluated_before}
-    check_target(keys, everything, others | {"--filter": filter, "--detach": detach, "--dry-run": dry_run})
+    check_target(keys, everything, others | {"--filter": filter, "--detach": detach})
     if not everything:
-        try_each(address, keys, _delete_evaluation, "deleted", as_json=as_json)
+        work, done = (_foresee_evaluation, "would delete") if dry_run else (_delete_evaluation, "deleted")
+        try_each(address, keys, work, done, as_json=as_json)
         return
     chosen = {
         "decisionDefinitionId": decision,
@@ -151,6 +157,10 @@ def delete_evaluations(
 
 async def _delete_evaluation(client: Client, key: str) -> None:
     await client.request("POST", f"/v2/decision-instances/{key}/deletion", {})
+
+
+async def _foresee_evaluation(client: Client, key: str) -> None:
+    await _foresee_at(client, f"/v2/decision-instances/{key}/deletion")
 
 
 @click.command()
