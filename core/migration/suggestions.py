@@ -161,6 +161,8 @@ def _forms(node: Node) -> tuple[Expression | None, ...]:
 
 def _neighbours(node: Node, process: Process, ids: Mapping[str, str]) -> Hashable:
     before = [ids.get(process.flows[flow].source) for flow in node.incoming]
+    if node.host is not None:  # nothing is before a boundary event but its activity
+        before = [ids.get(node.host)]
     behind = [ids.get(process.flows[flow].target) for flow in node.outgoing]
     if not before or not behind or None in before or None in behind:
         return None

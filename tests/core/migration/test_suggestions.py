@@ -73,6 +73,24 @@ def test_boundary_events_follow_their_hosts_and_scopes_come_first():
     assert suggested(hosted("a"), hosted("b"))[1] == ["late"]
 
 
+def test_a_boundary_event_has_its_host_before_it():
+    """A flow behind it tells what it is for, so that its timer keeps its due date."""
+
+    def late(host, event, behind="end", more=()):
+        parts = task(host, type="w"), boundary(event, host, HOUR), *more
+        return model(start(), *parts, end(), f"start > {host} > end", f"{event} > {behind}")
+
+    source = late("a", "late")
+    assert suggested(source, late("b", "later"))[0]["late"] == ("later", "SAME_NEIGHBOURS")
+    assert suggested(source, late("b", "later", "x", [task("x")]))[1] == ["late"]
+    assert suggested(source, late("b", "later", more=[boundary("too", "b", HOUR), flow("too", "end")]))[1] == ["late"]
+    engine = Migrating(source, late("b", "later"))
+    ((key, due),) = [(one.key, one.due_at) for one in engine.state.timers.values()]
+    engine.memory.now += 1
+    engine.go(*(f"{before}:{after}" for before, (after, _) in suggested(source, late("b", "later"))[0].items()))
+    assert [(one.key, one.due_at, one.target) for one in engine.state.timers.values()] == [(key, due, "later")]
+
+
 def hosted(host):
     """The boundary event `late` at one of two tasks."""
     return model(start(), task("a"), task("b"), boundary("late", host, HOUR), end(), "start > a > b > end")
