@@ -70,6 +70,9 @@ LINK_DOCUMENT = Audited("RESOURCE", "UPDATE", Weight.BY_PEOPLE)
 SAVE_VIEW = Audited("RESOURCE", "UPDATE", Weight.BY_PEOPLE)
 DELETE_VIEW = Audited("RESOURCE", "DELETE", Weight.BY_PEOPLE)
 """Views of lists. The API has no entity for them. The description has the path, and never name or filters."""
+SAVE_ALERT_RULE = Audited("RESOURCE", "UPDATE")
+DELETE_ALERT_RULE = Audited("RESOURCE", "DELETE")
+"""The API has no entity for them. The description has the path."""
 DELETE_DOCUMENT = Audited("RESOURCE", "DELETE", Weight.BY_PEOPLE)
 CANCEL_INSTANCE = Audited("PROCESS_INSTANCE", "CANCEL")
 DELETE_INSTANCE = Audited("PROCESS_INSTANCE", "DELETE")

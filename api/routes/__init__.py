@@ -80,6 +80,7 @@ from vivero.api.routes import (
     wait_states,
 )
 from vivero.api.routes.agents import agent_routes
+from vivero.api.routes.alert_rule_routes import ALERT_RULE_ROUTES
 from vivero.api.routes.batch_routes import BATCH_ROUTES
 from vivero.api.routes.cluster_routes import CLUSTER_ROUTES
 from vivero.api.routes.cluster_wide_routes import CLUSTER_WIDE_ROUTES
@@ -168,6 +169,7 @@ _REST = (
     ),
     *_OWN_ACCESS,
     *SAVED_VIEW_ROUTES,
+    *ALERT_RULE_ROUTES,
     Route("POST", "/v2/setup/user", directory.create_first_admin, PUBLIC, audited=administration("USER", "CREATE")),
     # background jobs
     _reads_jobs("POST", "/background-jobs/search", background_jobs.search),

@@ -37,6 +37,7 @@ const form = async () => (await import('./pages/form.tsx')).FormPage;
 const matching = async () => (await import('./pages/match.tsx')).Match;
 const batches = async () => (await import('./pages/batches.tsx')).Batches;
 const figures = async () => (await import('./pages/figures.tsx')).Figures;
+const alertRules = async () => (await import('./pages/alert_rules.tsx')).AlertRules;
 const batch = async () => (await import('./pages/batches.tsx')).BatchPage;
 const backgroundJobs = async () => (await import('./pages/background_jobs.tsx')).BackgroundJobs;
 const system = async () => (await import('./pages/system.tsx')).System;
@@ -92,6 +93,7 @@ const ROUTES: readonly [pattern: string, page: (values: Record<string, string>) 
   ['/timers', lazy(timers, 'nav.timers')],
   ['/batches', lazy(batches, 'nav.batches')],
   ['/batches/:id', lazy(batch, 'nav.batches')],
+  ['/alert-rules', lazy(alertRules, 'alert.title')],
   ['/figures', lazy(figures, 'figures.title', true)],
   ['/log', lazy(log, 'nav.log')],
   ['/system', lazy(system, 'nav.system')],

@@ -45,7 +45,7 @@ POLICIES: Mapping[str, str] = {
                 "jobs",
             ),
             *("timers", "user_tasks", "subscriptions", "start_subscriptions", "message_correlations", "messages"),
-            *("user_task_comments", "saved_views"),
+            *("user_task_comments", "saved_views", "alert_rules"),
             *("compensations", "decision_instances"),
             *("audit_log", "batch_operation_items", "job_counts", "job_count_changes"),
         ),
@@ -56,6 +56,8 @@ POLICIES: Mapping[str, str] = {
     SELECT true FROM document_contents c WHERE c.content_key = document_parts.content_key)""",
     **{table: _OF_DEFINITION.format(table=table) for table in _COUNTS},
     **{table: _OF_BODY.format(table=table) for table in ("loop_items", "paged_loop_items")},
+    "alert_deliveries": """(
+    SELECT true FROM alert_rules a WHERE a.alert_rule_key = alert_deliveries.alert_rule_key)""",
     "work_items": _OF_INSTANCE.format(table="work_items"),
     "cluster_variables": f"{_OWN} OR tenant_id = ''",
     "batch_operations": f"tenants <@ {_TENANTS}",

@@ -1,5 +1,5 @@
 """Work outside of the log: executions of jobs, consumers of events, deliveries, definitions for connectors.
 
 Entry: `job_executions`, `outbox`.
-Imports: postgres.
+Imports: access, postgres.
 """

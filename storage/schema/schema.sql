@@ -1,6 +1,51 @@
 -- The schema as the embedded PostgreSQL has it after all migrations. `make schema` writes this file, and the migrations
 -- say why it is so. A server with LZ4 has COMPRESSION lz4 where this one, which has none, has STORAGE EXTERNAL.
 
+-- table alert_deliveries
+CREATE TABLE alert_deliveries (
+    alert_rule_key bigint NOT NULL,
+    revision bigint NOT NULL,
+    kind text NOT NULL,
+    value bigint,
+    state text NOT NULL,
+    made_at timestamp with time zone NOT NULL,
+    due_at timestamp with time zone NOT NULL,
+    attempts integer DEFAULT 0 NOT NULL,
+    ended_at timestamp with time zone,
+    error text,
+    CONSTRAINT alert_deliveries_alert_rule_key_fkey FOREIGN KEY (alert_rule_key) REFERENCES alert_rules(alert_rule_key) ON DELETE CASCADE,
+    CONSTRAINT alert_deliveries_pkey PRIMARY KEY (alert_rule_key, revision)
+) WITH (fillfactor=50);
+CREATE INDEX alert_deliveries_pending ON alert_deliveries USING btree (alert_rule_key, revision) WHERE state = 'PENDING'::text;
+
+-- table alert_rules
+CREATE TABLE alert_rules (
+    alert_rule_key bigint GENERATED ALWAYS AS IDENTITY NOT NULL,
+    tenant_id text NOT NULL,
+    name text NOT NULL,
+    process_id text NOT NULL,
+    metric text NOT NULL,
+    threshold bigint NOT NULL,
+    clears_at bigint NOT NULL,
+    every_s integer NOT NULL,
+    url text NOT NULL,
+    secret text,
+    made_by text NOT NULL,
+    created_at timestamp with time zone NOT NULL,
+    updated_at timestamp with time zone NOT NULL,
+    muted_until timestamp with time zone,
+    revision bigint DEFAULT 0 NOT NULL,
+    next_at timestamp with time zone NOT NULL,
+    evaluated_at timestamp with time zone,
+    value bigint,
+    error text,
+    is_raised boolean DEFAULT false NOT NULL,
+    is_told boolean DEFAULT false NOT NULL,
+    since timestamp with time zone NOT NULL,
+    CONSTRAINT alert_rules_pkey PRIMARY KEY (alert_rule_key),
+    CONSTRAINT alert_rules_tenant_id_name_key UNIQUE (tenant_id, name)
+) WITH (fillfactor=50);
+
 -- table api_tokens
 CREATE TABLE api_tokens (
     name text NOT NULL,

@@ -77,7 +77,7 @@ GLOBAL = {
     **dict.fromkeys(
         (
             *("users", "user_groups", "roles", "members", "mapping_rules", "authorizations", "api_tokens", "sessions"),
-            *("tenants", "audit_log", "saved_views"),
+            *("tenants", "audit_log", "saved_views", "alert_rules", "alert_deliveries"),
         ),
         ACCESS,
     ),
@@ -150,6 +150,7 @@ NOT_ERASED = {
             *("decision_requirements", "decision_definitions", "generic_resources"),
             *("user_groups", "roles", "members", "mapping_rules", "authorizations", "api_tokens", "sessions"),
             *("tenants", "tenant_partitions", "global_task_listeners", "cluster_variables"),
+            *("alert_rules", "alert_deliveries"),
         ),
         OPERATORS,
     ),

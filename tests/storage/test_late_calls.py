@@ -20,7 +20,8 @@ import trio
 
 from tests.eventually import eventually
 from vivero.storage.access import audit_log, directory, identities, sessions
-from vivero.storage.background import event_consumers, job_executions, outbox
+from vivero.storage.background import alert_rules, event_consumers, job_executions, outbox
+from vivero.storage.background.alert_rules import AlertDelivery, DueRule
 from vivero.storage.background.outbox import EventId
 from vivero.storage.cluster import clock, leadership, maintenance, nodes, routes
 from vivero.storage.documents import contents, documents, link_keys
@@ -640,6 +641,26 @@ USAGE = """
     INSERT INTO deleted_assignees SELECT now() - days * interval '1 day', 't', usage_assignee('ann')
     FROM unnest(ARRAY[1, 100, 1000]) AS days;
 """
+ALERTS = """
+    DELETE FROM alert_rules;
+    INSERT INTO alert_rules (alert_rule_key, tenant_id, name, process_id, metric, threshold, clears_at, every_s, url,
+        made_by, created_at, updated_at, next_at, since) OVERRIDING SYSTEM VALUE
+    VALUES (1, 't', 'n', '', 'RUNNING', 1, 1, 60, 'https://example.org', 'a', now(), now(), now(), now());
+    INSERT INTO alert_deliveries (alert_rule_key, revision, kind, state, made_at, due_at, attempts)
+    VALUES (1, -2, 'RAISED', 'PENDING', now(), '-infinity', 1), (1, -1, 'TEST', 'PENDING', now(), '-infinity', 0);
+"""
+TRIM = load(STORAGE / "background" / "alert_rules.sql")["trim"]
+
+
+async def evaluates(connection):
+    await alert_rules.evaluated(connection, DueRule(1, 0, "t", "", "RUNNING"), 9, None)
+
+
+async def tries(connection):
+    given = (1, -2, "RAISED", 9, datetime.now(UTC), 1, "n", "t", "", "RUNNING", 1, "https://example.org", None, 0)
+    await alert_rules.tried(connection, AlertDelivery(*given), None, None)
+
+
 PLACE = documents.DocumentPlace("d", "postgres", "t")
 OF_MESSAGE = f"""{DOCUMENTS}{MESSAGES}
     INSERT INTO documents (document_id, store_id, tenant_id, content_key, content_type, file_name, created_at,
@@ -665,6 +686,10 @@ CASES = [
     Case("contents.drop", lambda c: contents.drop(c, 2), again, DOCUMENTS),
     Case("contents.claim", lambda c: contents.claim(c, "s3", 0, 10), again, DOCUMENTS),
     Case("contents.forget", lambda c: contents.forget(c, 4), again, DOCUMENTS),
+    Case("alert_rules.evaluated", evaluates, again, ALERTS),
+    Case("alert_rules.trim", lambda c: c.execute(TRIM, (1, 1)), again, ALERTS),
+    Case("alert_rules.claim", lambda c: alert_rules.claim(c, 10, 60), again, ALERTS),
+    Case("alert_rules.tried", tries, again, ALERTS),
     Case("usage.compact", lambda c: usage.compact(c, 62 * DAY_MS, 10), again, USAGE),
     Case("usage.purge", lambda c: usage.purge(c, 730 * DAY_MS, 10), again, USAGE),
     Case("link_keys.purge", lambda c: link_keys.purge(c, 3600, 10), again, DOCUMENTS),
@@ -1062,6 +1087,7 @@ WITH_CHANGES = {
     "audit_log.add",
     "task_comments.add",
     *("saved_views.save", "saved_views.delete"),
+    *(f"alert_rules.{name}" for name in ("save", "mute", "delete", "test")),
     "task_listeners.changed",
     "cluster_variables.changed",
     *OF_DOCUMENTS,

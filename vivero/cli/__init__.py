@@ -54,6 +54,7 @@ CLI_COMMANDS: Mapping[str, Mapping[str, tuple[str, str]]] = {
             "processes.cluster_variables:cluster_variables",
             "List, set and delete variables of the cluster and of tenants.",
         ),
+        "alerts": ("processes.alerts:alerts", "List, set, mute, test and delete alert rules."),
         "task": ("processes.tasks:task", "List, show, claim, assign, update and complete user tasks."),
         "activate": ("processes.ad_hoc:activate", "Activate elements of an ad-hoc sub-process, or list them."),
         "cancel": ("processes.changes:cancel", "Cancel process instances: by key, or all that match."),

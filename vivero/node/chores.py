@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncGenerator, Iterator
+from collections.abc import AsyncGenerator, Iterator, Mapping
 from contextlib import asynccontextmanager
+from functools import partial
 
 from vivero.config import budget
 from vivero.config.roles import Role
 from vivero.config.sections import Config
+from vivero.engine.alerts import chores as alert_chores
+from vivero.engine.connectors import secrets
 from vivero.engine.documents import chores as document_chores
 from vivero.engine.documents.opening import open_stores
 from vivero.engine.documents.settings import LINK_KEY_S
@@ -45,10 +48,15 @@ def registries(config: Config, connections: execution.Connections) -> dict[Role,
     keys_s = config.documents.max_link_s + LINK_KEY_S
     stores = open_stores(config.documents, connections)
     of_documents = document_chores.chores(config.retention, keys_s, connections, stores)
+    of_alerts = alert_chores.chores(config.connectors, connections, partial(_secrets, config))
     return {
         Role.ENGINE: chores.of_partitions(settings, connections),
-        Role.JOBS: JobRegistry.of((*of_database, *of_documents)),
+        Role.JOBS: JobRegistry.of((*of_database, *of_documents, *of_alerts)),
     }
+
+
+def _secrets(config: Config) -> Mapping[str, str]:
+    return secrets.load(config.connectors.secrets_file, config.connectors.secret_prefix)
 
 
 class Chores(NodePart):

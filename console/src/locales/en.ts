@@ -372,6 +372,7 @@ export const en = {
   'event.gatewayReset': 'gateway reset',
   compensation: 'Compensation',
   'figures.title': 'Figures',
+  'alert.title': 'Alert rules',
   'days.title': 'The past {n} days',
   'days.started': 'Started',
   'days.ended': 'Ended',

@@ -373,6 +373,7 @@ export const es: Catalogue = {
   'event.gatewayReset': 'compuerta restablecida',
   compensation: 'Compensación',
   'figures.title': 'Cifras',
+  'alert.title': 'Reglas de alerta',
   'days.title': 'Los últimos {n} días',
   'days.started': 'Iniciadas',
   'days.ended': 'Terminadas',

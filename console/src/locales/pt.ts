@@ -373,6 +373,7 @@ export const pt: Catalogue = {
   'event.gatewayReset': 'gateway reiniciado',
   compensation: 'Compensação',
   'figures.title': 'Números',
+  'alert.title': 'Regras de alerta',
   'days.title': 'Os últimos {n} dias',
   'days.started': 'Iniciadas',
   'days.ended': 'Terminadas',

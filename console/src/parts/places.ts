@@ -18,6 +18,7 @@ export const NAVIGATION: readonly [string, Key][] = [
 export const MINOR: readonly [string, Key][] = [
   ['/deploy', 'nav.deploy'],
   ['/figures', 'figures.title'],
+  ['/alert-rules', 'alert.title'],
   ['/feel', 'nav.feel'],
   ['/resources', 'nav.resources'],
   ['/cluster-variables', 'clusterVariables'],

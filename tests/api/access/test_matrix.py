@@ -5,6 +5,7 @@ import re
 import pytest
 
 from tests.api.access import (
+    test_alert_rules,
     test_batches,
     test_comments,
     test_foreign_keys,
@@ -39,6 +40,11 @@ dov  GET    /v2/system/usage-metrics
 +    GET    /v2/authentication/me/tokens
 +    POST   /v2/authentication/me/tokens
 +    DELETE /v2/authentication/me/tokens/{tokenName}
+d    POST   /v2/alert-rules
+dovw POST   /v2/alert-rules/search
+d    PATCH  /v2/alert-rules/{alertRuleKey}
+d    DELETE /v2/alert-rules/{alertRuleKey}
+d    POST   /v2/alert-rules/{alertRuleKey}/test
 +    POST   /v2/saved-views
 +    POST   /v2/saved-views/search
 +    DELETE /v2/saved-views/{savedViewKey}
@@ -420,6 +426,7 @@ OTHER_TENANT = {
     "own tests of comments": test_comments.ROUTES,
     "own tests of saved views": test_saved_views.ROUTES,
     "own tests of validations": {"POST /v2/deployments/validation"},
+    "own tests of alert rules": test_alert_rules.ROUTES,
     "own tests of lists as CSV": {
         f"{method} /v2/{resource}/export"
         for method in ("GET", "POST")

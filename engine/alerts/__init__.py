@@ -1,0 +1,5 @@
+"""Alert rules: the chores that evaluate them and deliver their notices (docs/alert-rules.md).
+
+Entry: `chores`.
+Imports: storage, connectors, jobs.
+"""
