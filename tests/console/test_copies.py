@@ -317,4 +317,4 @@ def test_changes_are_sent_where_they_are_told():
     senders = {
         path.relative_to(SOURCES).as_posix() for path in SOURCES.rglob("*.ts*") if re.search(change, path.read_text())
     }
-    assert senders == {"lib/commands.ts", "lib/documents.ts", "pages/deploy.tsx", "pages/feel.tsx"}
+    assert senders == {"lib/commands.ts", "lib/deployments.ts", "lib/documents.ts", "pages/feel.tsx"}
