@@ -12,8 +12,9 @@ ALONE = "alone_"
 
 It runs while no node runs, and nodes of such programs lead no partition afterwards (`leadership.claim`).
 """
-ALSO_ALONE = frozenset({89, 94})
-"""Those of before that rule: earlier programs hold no commands, and miss all but the last work items of a tree."""
+ALSO_ALONE = frozenset({89, 94, 97})
+"""Those of before that rule: earlier programs hold no commands, miss all but the last work items of a tree, and find
+the variables of a scope without an index: their batches take too long, and commands are rejected."""
 
 _FILE_NAME = re.compile(r"(?P<version>\d{4})_(?P<name>[a-z0-9_]+)\.sql")
 _TRANSACTION_CONTROL = re.compile(r"^(BEGIN|START TRANSACTION|COMMIT|ROLLBACK)\b.*;", re.IGNORECASE | re.MULTILINE)
