@@ -373,13 +373,15 @@ class Appender:
     async def _poll(self, connection: Connection, beat: Beat) -> None:
         """Look for what is not reported: appends of other nodes, cursors of partitions without an owner, inboxes."""
         led_partitions = self._led_partitions()
-        self._filled_inboxes.update(led_partitions)
         with beat.waiting(self._settings.call_timeout_s):
             for partition in {1, *led_partitions, *self._log}:
-                self._note_last(partition, await command_log.last_position(connection, partition))
+                last, is_inbox_filled = await command_log.look(connection, partition)
+                if is_inbox_filled and partition in led_partitions:
+                    self._filled_inboxes.add(partition)
+                self._note_last(partition, last)
                 if self._progress_of(partition) is None:
-                    last, limit = self.last_position(partition), self._settings.backlog
-                    cursor = await command_log.cursor_before(connection, partition, last, limit)
+                    known, limit = self.last_position(partition), self._settings.backlog
+                    cursor = await command_log.cursor_before(connection, partition, known, limit)
                     self._log.counted(partition, cursor)
                 else:
                     self._log.led(partition)

@@ -25,7 +25,7 @@ R = TypeVar("R")
 _sql = beside(__file__)
 _APPEND, _APPEND_FRESH, _FORWARD = _sql["append"], _sql["append_fresh"], _sql["forward"]
 _LAST_POSITION, _CURSOR, _BACKLOG = _sql["last_position"], _sql["cursor"], _sql["backlog"]
-_BEGIN = _sql["begin_appends"]
+_LOOK, _BEGIN = _sql["look"], _sql["begin_appends"]
 _PURGE_KEYS, _KNOWN_KEYS = _sql["purge_keys"], _sql["known_keys"]
 _OUTCOMES, _LOST, _ENDED = _sql["outcomes"], _sql["lost"], _sql["ended"]
 _EVENTS, _TENANT = _sql["events_of_command"], _sql["tenant_of_command"]
@@ -280,6 +280,12 @@ async def last_position(connection: Connection, partition: int) -> int:
     """The position of the last command in a partition's log; in an empty log the position before the first one."""
     position: int = (await connection.execute(_LAST_POSITION, (partition,))).rows[0][0]
     return position
+
+
+async def look(connection: Connection, partition: int) -> tuple[int, bool]:
+    """The last position of a partition's log as `last_position` gives it, and whether its inbox has commands."""
+    last, is_filled = (await connection.execute(_LOOK, (partition,))).rows[0]
+    return last, is_filled
 
 
 async def purge_keys(connection: Connection, age_ms: int, limit: int) -> int:

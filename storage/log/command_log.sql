@@ -22,6 +22,11 @@ SELECT forward_inbox($1, $2);
 -- Read from the end of the primary key. An empty log gives the position before the first one.
 SELECT coalesce(max(position), $1::bigint << 51) FROM command_log WHERE partition_id = $1;
 
+-- name: look
+-- Both in one round trip, once a second: an empty inbox then needs neither a call of `forward` nor its lock.
+SELECT coalesce(max(position), $1::bigint << 51), EXISTS (SELECT FROM inbox WHERE target_partition = $1)
+FROM command_log WHERE partition_id = $1;
+
 -- name: cursor
 -- The last processed position of the partition, on any node.
 SELECT to_pos FROM batches WHERE partition_id = $1 ORDER BY from_pos DESC LIMIT 1;

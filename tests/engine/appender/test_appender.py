@@ -651,6 +651,16 @@ async def test_the_inboxes_of_owned_partitions_are_polled(connect, connection, n
     assert (await connection.execute("SELECT target_partition, count(*) FROM inbox GROUP BY 1")).rows == [(1, 3)]
 
 
+async def test_an_empty_inbox_costs_no_call_of_its_own(connect, connection, nursery):
+    asked = []
+    appender = Appender(overheard(connect, asked), AppenderSettings(poll_s=0.01), led_partitions=lambda: (1,))
+    nursery.start_soon(supervised(appender).run)
+    await eventually(lambda: [name for name, _ in asked].count("command_log.look"), accept=lambda looks: looks > 3)
+    assert {name for name, _ in asked} == {"command_log.begin_appends", "command_log.look", "command_log.cursor"}
+    await fill_inbox(connection, 3, partition=1)
+    await eventually(lambda: [name for name, _ in asked].count("command_log.forward"), accept=lambda calls: calls > 1)
+
+
 async def test_what_others_appended_is_noticed_by_the_poll(connect, connection, nursery):
     noticed = trio.Event()
     appender = Appender(
