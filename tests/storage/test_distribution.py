@@ -83,7 +83,9 @@ async def test_an_erasure_knows_every_table_with_texts(connection):
 
 def test_an_archive_has_every_table_that_is_deleted_with_a_tree():
     """Without what is needed while a tree runs only: items of loops, work, and what could still be compensated."""
-    archived = set(re.findall(r"SELECT '(\w+)', row_to_json", beside(archives.__file__)["open_rows"].text))
+    archived = set(
+        re.findall(r"SELECT '(\w+)', (?:row_to_json|\(to_jsonb)\(t\)", beside(archives.__file__)["open_rows"].text)
+    )
     assert archived == distribution.DELETED_WITH_TREES - {
         *("loop_items", "paged_loop_items", "work_items", "compensations")
     }
