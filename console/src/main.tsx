@@ -3,6 +3,7 @@ import './styles/tokens.css';
 import './styles/frame.css';
 import './styles/parts/controls.css';
 import './styles/parts/lists.css';
+import './styles/parts/cards.css';
 import './styles/parts/dialogs.css';
 import './styles/parts/pages.css';
 import './styles/diagram.css';

@@ -37,9 +37,9 @@ def test_arrows_choose_in_the_palette(console):
     console.press("Control+k")
     expect(console.page.get_by_role("dialog").get_by_role("combobox")).to_be_focused()
     console.press("ArrowDown", "ArrowDown", "ArrowUp")
-    expect(console.page.get_by_role("dialog").get_by_role("option", selected=True)).to_have_text("Processes")
+    expect(console.page.get_by_role("dialog").get_by_role("option", selected=True)).to_have_text("Tasks")
     console.press("Enter")
-    expect(console.page.get_by_role("heading", name="Processes")).to_be_visible()
+    expect(console.page.get_by_role("heading", name="Tasks")).to_be_visible()
 
 
 def test_single_keys_can_be_switched_off(console):

@@ -4,8 +4,10 @@ With `VIVERO_PICTURES=1` the tests write the pictures of docs/console.md.
 """
 
 import os
+import re
 
 import pytest
+from playwright.sync_api import expect
 
 pytestmark = pytest.mark.process
 
@@ -99,3 +101,46 @@ def test_the_replayed_history_ends_where_the_server_is(console, api, keys):
     replayed = console.page.evaluate(last)
     assert [(i, marks & set(c.split())) for i, c in replayed] == [(i, marks & set(c.split())) for i, c in present]
     assert any("is-incident" in c for _, c in replayed)
+
+
+def test_a_phone_has_a_drawer_the_error_before_the_diagram_and_cards(console, keys):
+    page = console.page
+    page.set_viewport_size({"width": 390, "height": 800})
+    console.open(f"/instances/{keys['stuck']}")
+    [error, diagram] = [page.locator(part).first.bounding_box()["y"] for part in (".incident", ".canvas")]
+    assert error < diagram
+    menu, link = page.get_by_role("button", name="Menu"), page.get_by_role("link", name="Processes", exact=True)
+    expect(link).to_be_hidden()
+    console.tab_to("Menu")
+    console.press("Enter")
+    expect(menu).to_have_attribute("aria-expanded", "true")
+    assert console.violations() == []
+    console.press("Tab", "Escape")
+    expect(menu).to_be_focused()
+    expect(link).to_be_hidden()
+    menu.click()
+    link.click()
+    console.settle()
+    expect(menu).to_have_attribute("aria-expanded", "false")
+    row = page.get_by_role("table", name="Processes").get_by_role("row").nth(1)
+    expect(row.get_by_role("cell").nth(1)).to_have_text("v1")
+    assert row.bounding_box()["width"] < 390 < 4 * row.bounding_box()["height"]
+    expect(page.get_by_role("columnheader", name="Suspended")).to_have_count(0)
+    assert console.violations() == []
+
+
+def test_the_history_shows_a_kind_of_events_or_those_of_one_command(console, keys):
+    page = console.page
+    console.open(f"/instances/{keys['stuck']}")
+    events = page.get_by_role("list", name="Events").get_by_role("listitem")
+    kind = page.get_by_role("combobox", name="Events to show")
+    kind.select_option("Incidents")
+    expect(events).to_have_text([re.compile("job failed"), re.compile("incident.*the card has expired")])
+    kind.select_option("Waits")
+    expect(events).to_have_text(["No event of this kind."])
+    kind.select_option("By command")
+    first = events.first.get_by_role("button")
+    expect(first).to_contain_text("command")
+    first.click()
+    expect(page.get_by_text("You see the past")).to_be_visible()
+    expect(events.nth(1)).to_contain_text("created")

@@ -4,9 +4,10 @@ import { useEffect, useRef } from 'preact/hooks';
 import { shortPosition } from '../lib/commands.ts';
 import { t } from '../lib/i18n.ts';
 import { pageKey } from '../lib/keys.ts';
+import { historyKind } from '../lib/settings.ts';
 import { clock } from '../lib/time.ts';
 import type { Shown, Step, View } from './fold.ts';
-import { elementOf, lookOf, subjectOf } from './words.ts';
+import { CHOICES, elementOf, lookOf, placesOf, subjectOf } from './words.ts';
 
 const TICKS = 400;
 const ROWS = 300;
@@ -64,8 +65,9 @@ export function Scrubber({ shown, at, view, name, more, onAt, onSelect }: Scrubb
       </section>
     );
   const line = (step: Shown) => `${t(lookOf(step.event).word)} ${subjectOf(step, view, name)}`;
-  const from = Math.max(0, Math.min(place - ROWS / 2, last - ROWS));
-  const rows = shown.slice(from, from + ROWS);
+  const places = placesOf(shown, historyKind.value, place - 1);
+  const before = places.filter((i) => i < place).length;
+  const from = Math.max(0, Math.min(before - ROWS / 2, places.length - ROWS));
   return (
     <section class="timeline" aria-label={t('history')}>
       <div class="bar">
@@ -88,6 +90,19 @@ export function Scrubber({ shown, at, view, name, more, onAt, onSelect }: Scrubb
           />
         </div>
         <output>{clock(now.at)}</output>
+        <select
+          aria-label={t('history.kind')}
+          value={historyKind.value}
+          onChange={(event) => {
+            historyKind.value = event.currentTarget.value;
+          }}
+        >
+          {CHOICES.map(([value, text]) => (
+            <option key={value} value={value}>
+              {t(text)}
+            </option>
+          ))}
+        </select>
         <button
           type="button"
           class={at === null ? 'live on' : 'live'}
@@ -98,8 +113,9 @@ export function Scrubber({ shown, at, view, name, more, onAt, onSelect }: Scrubb
         </button>
       </div>
       <ol class="events" ref={list} aria-label={t('history.events')} tabIndex={0}>
-        {rows.map((step, i) => {
-          const n = from + i + 1;
+        {places.slice(from, from + ROWS).map((i) => {
+          const step = shown[i]!;
+          const n = i + 1;
           const look = lookOf(step.event);
           return (
             <li key={n} class={n === place ? 'now' : n > place ? 'later' : ''}>
@@ -122,6 +138,7 @@ export function Scrubber({ shown, at, view, name, more, onAt, onSelect }: Scrubb
             </li>
           );
         })}
+        {!places.length && <li class="dim pad">{t('history.noKind')}</li>}
         {more && <li class="dim pad">{t('history.more')}</li>}
       </ol>
       <span class="sr" aria-live="polite">

@@ -45,6 +45,29 @@ const LOOKS: Record<string, Look> = {
   CompensationEnded: { icon: '↶', word: 'event.compensated', tone: 'ok' },
 };
 
+/** What the list shows: everything, the commands with the events of one of them, or the events whose types match. */
+export const CHOICES = [
+  ['', 'filter.all', /./],
+  ['commands', 'history.byCommand', /^Command/],
+  ['incidents', 'nav.incidents', /^Incident|Failed$|Thrown$|Denied$/],
+  ['elements', 'elements', /^(Inst|Elem|Event|AdHoc|Compe|Compl)/],
+  ['variables', 'variables', /^(Var|Loop)/],
+  ['jobs', 'jobs', /^Job/],
+  ['tasks', 'nav.tasks', /^User/],
+  ['waits', 'preview.subscriptions', /^(Timer|Sub)/],
+  ['decisions', 'nav.decisions', /^Dec/],
+] as const satisfies readonly (readonly [string, Key, RegExp])[];
+
+/** The places in the list, from 0, of the events that a choice shows. `now`: the place of the current one, whose command is open. */
+export function placesOf(shown: readonly Shown[], choice: string, now: number): number[] {
+  const [, , types] = CHOICES.find(([value]) => value === choice) ?? CHOICES[0];
+  const position = choice === 'commands' && shown[now]?.position;
+  return [...shown.keys()].filter((i) => {
+    const { event, position: of } = shown[i]!;
+    return types.test(event.type) || (position && (of === position || lookOf(event).tone === 'bad'));
+  });
+}
+
 const FAILED_DECISION: Look = { icon: '!', word: 'event.decisionFailed', tone: 'bad' };
 
 export const lookOf = (event: LogEvent): Look =>

@@ -15,6 +15,8 @@ export const theme = stored<Theme>('theme', 'system');
 export const chosenLanguage = stored<string>('language', '');
 export const shortcuts = stored<'on' | 'off'>('shortcuts', 'on');
 export const density = stored<'dense' | 'comfortable'>('density', 'dense');
+/** The events that the history of an instance shows; empty for all. */
+export const historyKind = stored<string>('history', '');
 /** Whether new tasks are told by notifications. */
 export const notifications = stored<'on' | 'off'>('notifications', 'off');
 /** The ids of the columns of the list of instances, with commas between; empty for the usual ones. */

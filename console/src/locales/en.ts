@@ -1,6 +1,7 @@
 // English: the texts that define the keys.
 export const en = {
   'nav.main': 'Main',
+  'nav.menu': 'Menu',
   'nav.home': 'Home',
   'nav.processes': 'Processes',
   'nav.instances': 'Instances',

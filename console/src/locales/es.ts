@@ -2,6 +2,7 @@ import type { Catalogue } from '../lib/i18n.ts';
 
 export const es: Catalogue = {
   'nav.main': 'Principal',
+  'nav.menu': 'Menú',
   'nav.home': 'Inicio',
   'nav.processes': 'Procesos',
   'nav.instances': 'Instancias',

@@ -2,6 +2,7 @@ import type { Catalogue } from '../lib/i18n.ts';
 
 export const pt: Catalogue = {
   'nav.main': 'Principal',
+  'nav.menu': 'Menu',
   'nav.home': 'Início',
   'nav.processes': 'Processos',
   'nav.instances': 'Instâncias',

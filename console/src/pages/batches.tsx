@@ -83,7 +83,7 @@ const columns = (): Column<Batch>[] => [
   { title: t('state'), sort: 'state', cell: (batch) => <State of={batch.state} /> },
   { title: t('batch.items'), cell: (batch) => <Progress batch={batch} /> },
   { title: t('batch.outcome'), wide: true, cell: (batch) => <Counts batch={batch} /> },
-  { title: t('batch.by'), sort: 'actorId', cell: (batch) => batch.actorId ?? '' },
+  { title: t('batch.by'), sort: 'actorId', has: (batch) => !!batch.actorId, cell: (batch) => batch.actorId ?? '' },
   { title: t('started'), sort: 'startDate', cell: (batch) => <Time at={batch.startDate} /> },
   { title: t('ended'), sort: 'endDate', cell: (batch) => <Time at={batch.endDate} /> },
 ];
@@ -129,7 +129,12 @@ const itemColumns = (): Column<BatchItem>[] => [
   },
   { title: t('state'), sort: 'state', cell: (item) => <State of={item.state} /> },
   { title: t('ended'), sort: 'processedDate', cell: (item) => <Time at={item.processedDate} /> },
-  { title: t('job.error'), wide: true, cell: (item) => <span class="cut">{item.errorMessage ?? ''}</span> },
+  {
+    title: t('job.error'),
+    wide: true,
+    has: (item) => !!item.errorMessage,
+    cell: (item) => <span class="cut">{item.errorMessage ?? ''}</span>,
+  },
 ];
 
 const change = ({ batchOperationKey: key }: Batch, name: string, cli: string): Command => ({

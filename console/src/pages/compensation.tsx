@@ -115,7 +115,7 @@ function Runs({ view, reach, selected, instance, name }: RunsProps) {
   );
 }
 
-type CompensationProps = {
+export type CompensationProps = {
   instance: string;
   model: CompensationModel;
   selected: string | null;

@@ -1,5 +1,6 @@
 // The inspector of an instance page: an element with its cure, its jobs, waits and variables; or the whole instance.
 import { useSignal } from '@preact/signals';
+import type { ComponentType } from 'preact';
 import type { View } from '../history/fold.ts';
 import { search } from '../lib/api.ts';
 import type { CompensationModel } from '../lib/compensation.ts';
@@ -11,12 +12,13 @@ import { useResource } from '../lib/resource.ts';
 import { href } from '../lib/router.ts';
 import type { ElementInstance, Instance, Job, Page, Subscription, Timer, UserTask, Variable } from '../lib/shapes.ts';
 import { ErrorText } from '../parts/error_text.tsx';
+import { Opened } from '../parts/lazy.tsx';
 import { Rest } from '../parts/rest.tsx';
 import { State } from '../parts/state.tsx';
 import { Copy, Time } from '../parts/time.tsx';
 import { type Row, Variables } from '../parts/variables.tsx';
 import { Activations, type AdHoc, AdHocCards } from './ad_hoc.tsx';
-import { Compensation } from './compensation.tsx';
+import type { CompensationProps } from './compensation.tsx';
 import { ElementTree, selectedScope } from './element_tree.tsx';
 import { Incidents } from './incident_cards.tsx';
 import { JobCard } from './job_card.tsx';
@@ -34,6 +36,10 @@ type Waits = {
 };
 
 const FEW = 20;
+
+/** Few processes have compensation. */
+const compensated = async (): Promise<ComponentType<CompensationProps>> =>
+  (await import('./compensation.tsx')).Compensation;
 
 async function loadWaits(instance: string, element: string, limit: number, abort: AbortSignal): Promise<Waits> {
   const of = { processInstanceKey: instance, elementId: element };
@@ -229,14 +235,17 @@ export function Inspector({
       {!past && <TaskDecisions instance={key} elements={elements} />}
       {selected && <Activations view={history} selected={selected} name={name} />}
       {compensation && (
-        <Compensation
+        <Opened
           key={selected}
-          instance={key}
-          model={compensation}
-          selected={selected}
-          live={editable !== null}
-          view={history}
-          name={name}
+          load={compensated}
+          props={{
+            instance: key,
+            model: compensation,
+            selected,
+            live: editable !== null,
+            view: history,
+            name,
+          }}
         />
       )}
       {scope && <Scope key={scope} title={t('variables.local')} scope={scope} instance={key} editable={editable} />}

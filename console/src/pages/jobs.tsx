@@ -95,13 +95,19 @@ const columns = (open: boolean): Column<Job>[] => [
   { title: t('state'), cell: (job) => <State of={job.deadline && job.state === 'CREATED' ? 'LEASED' : job.state} /> },
   { title: t('element'), wide: true, cell: (job) => <Place at={job} ended={job.endTime !== null} /> },
   { title: t('job.retries'), ...(open && { sort: 'retries' }), cell: (job) => <Retries job={job} /> },
-  { title: t('job.worker'), cell: (job) => job.worker || <span class="dim">–</span> },
+  { title: t('job.worker'), has: (job) => !!job.worker, cell: (job) => job.worker || <span class="dim">–</span> },
   {
     title: t('job.until'),
+    has: (job) => !!job.deadline,
     ...(open && { sort: 'deadline' }),
     cell: (job) => <Time at={job.endTime ?? job.deadline} />,
   },
-  { title: t('job.error'), wide: true, cell: (job) => <span class="cut">{job.errorMessage ?? ''}</span> },
+  {
+    title: t('job.error'),
+    wide: true,
+    has: (job) => !!job.errorMessage,
+    cell: (job) => <span class="cut">{job.errorMessage ?? ''}</span>,
+  },
 ];
 
 const FILTERS: Record<string, Record<string, unknown>> = {

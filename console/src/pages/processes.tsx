@@ -19,6 +19,7 @@ const UNKNOWN = <span class="dim">–</span>;
 /** A column of numbers of instances in a state, which lead to these. */
 const countOf = (title: Key, of: (running: Running) => number, state: (typeof STATES)[number]): Column<Row> => ({
   title: t(title),
+  ...(state === 'suspended' && { has: ({ running }) => !!running && of(running) > 0 }),
   cell: (d) => {
     if (!d.running) return UNKNOWN;
     const n = of(d.running);
@@ -54,7 +55,11 @@ const columns = (): Column<Row>[] => [
   countOf('n.incidents', (running) => running.incidents, 'incidents'),
   countOf('state.suspended', (running) => running.suspended, 'suspended'),
   { title: t('file'), cell: (d) => <span class="dim">{d.resourceName}</span> },
-  { title: t('state'), cell: (d) => (d.state === 'ACTIVE' ? null : <State of={d.state} />) },
+  {
+    title: t('state'),
+    has: (d) => d.state !== 'ACTIVE',
+    cell: (d) => (d.state === 'ACTIVE' ? null : <State of={d.state} />),
+  },
 ];
 
 async function load(abort: AbortSignal): Promise<Page<Row>> {

@@ -1,6 +1,6 @@
 // User tasks: the list beside the task that is open. Claim it, fill in its form or JSON, complete it, and the next one opens.
 import { useSignal } from '@preact/signals';
-import { useRef } from 'preact/hooks';
+import { useEffect, useRef } from 'preact/hooks';
 import { get, send } from '../lib/api.ts';
 import { type Command, perform, variablesOption } from '../lib/commands.ts';
 import { t } from '../lib/i18n.ts';
@@ -13,7 +13,7 @@ import { lackOf } from '../parts/act.tsx';
 import { CopyCommands } from '../parts/copy_commands.tsx';
 import { Divider } from '../parts/divider.tsx';
 import { FormView } from '../parts/form.tsx';
-import { Head } from '../parts/head.tsx';
+import { Head, subject } from '../parts/head.tsx';
 import { useSuspended } from '../parts/held.tsx';
 import { JsonArea } from '../parts/json_area.tsx';
 import { NotifyChoice } from '../parts/new_tasks.tsx';
@@ -103,6 +103,13 @@ function Task({ id, me, onDone }: { id: string; me: string; onDone: () => void }
   const held = useSuspended(data?.task.processInstanceKey ?? null);
   const state = useResource(`task state ${id}`, (abort) => get<UserTask>(`/v2/user-tasks/${id}`, abort), ['tasks']).data
     .value;
+  const of = data && [data.task.name ?? data.task.elementId, data.task.businessId].filter(Boolean).join(' · ');
+  useEffect(() => {
+    subject.value = of ?? '';
+    return () => {
+      subject.value = '';
+    };
+  }, [of]);
   if (!data)
     return (
       <section class="pane">

@@ -78,13 +78,18 @@ function VersionList({ id, all }: { id: string; all: Definition[] }) {
     { title: t('batch.by'), cell: (d) => deployers?.get(d.deploymentKey) ?? <span class="dim">–</span> },
     { title: t('n.active'), cell: (d) => count(d, 'active') },
     { title: t('n.incidents'), cell: (d) => count(d, 'incidents') },
-    { title: t('state.suspended'), cell: (d) => count(d, 'suspended') },
+    {
+      title: t('state.suspended'),
+      has: (d) => (running?.get(d.processDefinitionKey)?.suspended ?? 0) > 0,
+      cell: (d) => count(d, 'suspended'),
+    },
     { title: t('state'), cell: (d) => <State of={d.state} /> },
     ...((me.value?.tenants.length ?? 0) > 1
       ? [{ title: t('tenant'), cell: (d: Definition) => <span class="dim">{d.tenantId}</span> }]
       : []),
     {
       title: t('versions.changes'),
+      has: (d) => earlier(all, d) !== undefined,
       cell: (d) => {
         const before = earlier(all, d);
         if (!before) return null;

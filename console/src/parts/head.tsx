@@ -1,7 +1,11 @@
 // The head of a page.
+import { signal } from '@preact/signals';
 import type { ComponentChildren } from 'preact';
 import { useEffect } from 'preact/hooks';
 import { newTasks } from '../lib/new_tasks.ts';
+
+/** What is open on the page beside its h1, for the title of the window. */
+export const subject = signal('');
 
 /** The head of a page: its one h1, what it is part of, and what one can do. */
 export function Head({
@@ -15,9 +19,10 @@ export function Head({
   note?: ComponentChildren;
   actions?: ComponentChildren;
 }) {
+  const about = subject.value && `${subject.value} · `;
   const isNew = newTasks.value ? `(${newTasks.value}) ` : '';
   useEffect(() => {
-    document.title = `${isNew}${document.querySelector('h1')?.textContent ?? ''} · Vivero`;
+    document.title = `${isNew}${about}${document.querySelector('h1')?.textContent ?? ''} · Vivero`;
   });
   return (
     <header class="top">

@@ -1,6 +1,6 @@
 // The frame: navigation, what every page has, the search, and the dialogs of the keyboard.
 
-import { signal } from '@preact/signals';
+import { signal, useSignal } from '@preact/signals';
 import type { ComponentChildren } from 'preact';
 import { useEffect, useRef } from 'preact/hooks';
 import { search } from '../lib/api.ts';
@@ -60,24 +60,65 @@ function SignOut() {
   ) : null;
 }
 
+/** A page of the navigation. */
+function PlaceLink({ to, text, sign }: { to: string; text: Key; sign: string }) {
+  return (
+    <a href={href(to)} aria-current={here(to) ? 'page' : undefined}>
+      <span>
+        <svg viewBox="0 0 16 16" aria-hidden="true">
+          <path d={sign} />
+        </svg>
+        {t(text)}
+      </span>
+      {BADGES[to] && <Badge to={to} />}
+    </a>
+  );
+}
+
+/** On a small screen its pages are in a drawer, which a button opens. A page that is chosen, or Escape, closes it. */
 function Navigation() {
   const nav = useRef<HTMLElement>(null);
+  const open = useSignal(false);
   useEffect(() => {
-    // on a phone the navigation is wider than the screen
-    const all = nav.current!;
-    const on = all.querySelector<HTMLElement>('[aria-current]');
-    if (on) all.scrollLeft = on.offsetLeft - (all.clientWidth - on.offsetWidth) / 2;
+    open.value = false;
   }, [path.value]);
+  const close = (): void => {
+    if (open.value) nav.current!.querySelector('button')!.focus();
+    open.value = false;
+  };
   return (
-    <nav class="main" aria-label={t('nav.main')} ref={nav}>
-      <a class="brand" href={href('/')}>
-        vivero
-      </a>
-      {NAVIGATION.map(([to, text]) => (
-        <a key={to} href={href(to)} aria-current={here(to) ? 'page' : undefined}>
-          {t(text)}
-          {BADGES[to] && <Badge to={to} />}
+    <nav
+      class={open.value ? 'main open' : 'main'}
+      aria-label={t('nav.main')}
+      ref={nav}
+      onKeyDown={(event) => {
+        if (event.key === 'Escape') close();
+      }}
+      onFocusOut={({ relatedTarget }) => {
+        if (relatedTarget && !nav.current!.contains(relatedTarget as Node)) open.value = false;
+      }}
+    >
+      <div class="bar">
+        <a class="brand" href={href('/')}>
+          vivero
         </a>
+        <button
+          type="button"
+          class="drawer"
+          aria-expanded={open.value}
+          onClick={() => {
+            open.value = !open.value;
+          }}
+        >
+          {t('nav.menu')}
+        </button>
+      </div>
+      {NAVIGATION.map((group) => (
+        <div key={group[0]![0]} class="places">
+          {group.map(([to, text, sign]) => (
+            <PlaceLink key={to} to={to} text={text} sign={sign} />
+          ))}
+        </div>
       ))}
       <div class="below">
         <div class="minors">

@@ -6,13 +6,14 @@ import { put } from '../lib/router.ts';
 import type { Page, PageInfo } from '../lib/shapes.ts';
 import { ProblemBox } from './problem.tsx';
 
-/** `id`: for columns that may share a title. */
+/** `id`: for columns that may share a title. `has`: whether a row has something in it; the column is there if some row has. */
 export type Column<T> = {
   id?: string;
   title: string;
   cell: (item: T) => ComponentChildren;
   sort?: string;
   wide?: boolean;
+  has?: (item: T) => boolean;
 };
 export type Sort = { field: string; order: 'ASC' | 'DESC' };
 
@@ -64,10 +65,11 @@ function Tick({ of, name, ticked, onTick }: { of: string[]; name: string } & Req
   );
 }
 
-export function Table<T>({ label, columns, items, id, sort, ticked, onTick }: TableProps<T>) {
+export function Table<T>({ label, columns: all, items, id, sort, ticked, onTick }: TableProps<T>) {
+  const columns = all.filter(({ has }) => !has || items.some(has));
   const ticking = ticked && onTick && { ticked, onTick };
   return (
-    <table class="list" aria-label={label}>
+    <table class="list cards" aria-label={label}>
       <thead>
         <tr>
           {ticking && (
@@ -89,7 +91,7 @@ export function Table<T>({ label, columns, items, id, sort, ticked, onTick }: Ta
               </td>
             )}
             {columns.map((column) => (
-              <td key={column.id ?? column.title} class={column.wide ? 'wide' : undefined}>
+              <td key={column.id ?? column.title} class={column.wide ? 'wide' : undefined} data-title={column.title}>
                 {column.cell(item)}
               </td>
             ))}
