@@ -77,9 +77,13 @@ SELECT count(*) FROM (
     SELECT FROM user_tasks t WHERE t.ended_at IS NULL AND t.tenant_id = $1 AND ($2 = '' OR t.process_id = $2) LIMIT $3) found;
 
 -- name: oldest_seconds
--- The age of the oldest running instance, by the engine's clock. Live instances are a partial index.
-SELECT least(greatest(coalesce(floor(extract(epoch FROM clock_now() - min(i.started_at))), 0), 0), $3)::bigint
-FROM process_instances i WHERE i.ended_at IS NULL AND i.tenant_id = $1 AND ($2 = '' OR i.process_id = $2);
+-- The age of the oldest running instance, by the engine's clock. Live instances are a partial index. OFFSET 0 keeps PostgreSQL
+-- from walking the index by start instead, over all ended instances that are older.
+SELECT least(greatest(coalesce(floor(extract(epoch FROM clock_now() - min(live.started_at))), 0), 0), $3)::bigint
+FROM (
+    SELECT i.started_at FROM process_instances i
+    WHERE i.ended_at IS NULL AND i.tenant_id = $1 AND ($2 = '' OR i.process_id = $2)
+    OFFSET 0) live;
 
 -- name: evaluated
 -- One evaluation, unless the rule has changed since it was read. $3 is the value, null with the error $4; then the next one comes

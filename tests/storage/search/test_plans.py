@@ -11,9 +11,10 @@ import pytest
 import trio
 
 from vivero.storage.access import row_security, tenants
+from vivero.storage.background import alert_rules
 from vivero.storage.postgres import driver
 from vivero.storage.postgres.plans import BY_INDEX
-from vivero.storage.postgres.sql_files import beside
+from vivero.storage.postgres.sql_files import beside, load
 from vivero.storage.reads import cycle_times, instances_by_day, usage_metrics
 from vivero.storage.search import candidates
 from vivero.storage.search.candidates import PortionLimits
@@ -433,6 +434,14 @@ async def test_figures_over_time_read_their_counts_only(counted):
     assert version.in_all.completed == 3 * 40 * 20
     text = beside(cycle_times.__file__)["cycle_times"].text
     assert await rows_of(counted, text, [1000, begins, 3, 20]) <= 3 * 40 + 200
+
+
+@pytest.mark.parametrize("metric", alert_rules.METRICS)
+async def test_the_figure_of_an_alert_rule_reads_what_is_live(connection, metric):
+    """One of a hundred instances runs. Of others none does: nobody looks for it among all that have ended."""
+    text = load(Path(alert_rules.__file__).with_suffix(".sql"))[metric.lower()].text
+    for tenant, process in (("<default>", "big"), ("<default>", "p7"), ("none", "")):
+        assert await rows_of(connection, text, [tenant, process, alert_rules.MOST_COUNTED]) <= 200
 
 
 async def rows_read(connection, resource, query, part="everything", tenants=None):
