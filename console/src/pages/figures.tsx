@@ -136,7 +136,7 @@ export function Figures() {
           </label>
         }
       />
-      <div class="stack">
+      <div class="home">
         <Days key={`${process} ${days}`} process={process} days={days} backlog />
         {process && <CycleTimes key={`${process} ${days}`} id={process} days={days} />}
         <Oldest key={process} id={process} />
