@@ -78,6 +78,7 @@ class Answer:
                 "pendingStarts": counts["pending_starts"],
                 "comments": counts["comments"],
                 "savedViews": counts["saved_views"],
+                "modelDrafts": counts["model_drafts"],
                 "idempotencyKeys": counts["idempotency_keys"],
                 "batchOperations": counts["batch_operations"],
                 "batchOperationItems": counts["batch_operation_items"],

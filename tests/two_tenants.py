@@ -36,6 +36,7 @@ OFFSETS = {
     "batchOperationKey": 15,
     "decisionEvaluationInstanceKey": 17,
     "documentId": 21,
+    "modelDraftKey": 23,
 }
 """Parameter of a path → the distance of its key from the key of the instance: of tests of tenants and of scopes."""
 
@@ -80,6 +81,8 @@ def fill(rows, key, tenant):
     notice = {"revision": 1, "kind": "RAISED", "state": "PENDING", "made_at": NOW, "due_at": NOW}
     made = rows.execute("SELECT max(alert_rule_key) FROM alert_rules").fetchone()[0]
     rows.put("alert_deliveries", alert_rule_key=made, **notice)
+    draft = (key + OFFSETS["modelDraftKey"], tenant, "order.bpmn", f"<process-of-{tenant}/>", 1, "ann", NOW, "bob", NOW)
+    rows.execute(f"INSERT INTO model_drafts OVERRIDING SYSTEM VALUE VALUES ({', '.join(['%s'] * 9)})", draft)
     more = {"partition_id": 1, "type": "INTERMEDIATE", "due_at_ms": 1, "repetitions": 1, "state": "PENDING"}
     rows.put("timers", timer_key=key + 6, created_at=NOW, target_element_id="wait", **own, **element, **more)
     _messages(rows, key, own, element)

@@ -73,6 +73,9 @@ DELETE_VIEW = Audited("RESOURCE", "DELETE", Weight.BY_PEOPLE)
 SAVE_ALERT_RULE = Audited("RESOURCE", "UPDATE")
 DELETE_ALERT_RULE = Audited("RESOURCE", "DELETE")
 """The API has no entity for them. The description has the path."""
+SAVE_DRAFT = Audited("RESOURCE", "UPDATE", Weight.BY_PEOPLE)
+DELETE_DRAFT = Audited("RESOURCE", "DELETE", Weight.BY_PEOPLE)
+"""Drafts of models. The description has the path, and neither name nor content."""
 DELETE_DOCUMENT = Audited("RESOURCE", "DELETE", Weight.BY_PEOPLE)
 CANCEL_INSTANCE = Audited("PROCESS_INSTANCE", "CANCEL")
 DELETE_INSTANCE = Audited("PROCESS_INSTANCE", "DELETE")

@@ -87,6 +87,7 @@ from vivero.api.routes.cluster_wide_routes import CLUSTER_WIDE_ROUTES
 from vivero.api.routes.decision_routes import DECISION_ROUTES
 from vivero.api.routes.directory import Entries
 from vivero.api.routes.document_routes import DOCUMENT_ROUTES
+from vivero.api.routes.model_draft_routes import MODEL_DRAFT_ROUTES
 from vivero.api.routes.route import Handler, Route, deployment_limit, exports, of_key, of_tree, variables_limit
 from vivero.api.routes.saved_view_routes import SAVED_VIEW_ROUTES
 from vivero.api.routes.statistics_routes import STATISTICS_ROUTES
@@ -170,6 +171,7 @@ _REST = (
     *_OWN_ACCESS,
     *SAVED_VIEW_ROUTES,
     *ALERT_RULE_ROUTES,
+    *MODEL_DRAFT_ROUTES,
     Route("POST", "/v2/setup/user", directory.create_first_admin, PUBLIC, audited=administration("USER", "CREATE")),
     # background jobs
     _reads_jobs("POST", "/background-jobs/search", background_jobs.search),

@@ -30,6 +30,7 @@ const messages = async () => (await import('./pages/messages.tsx')).Messages;
 const tasks = async () => (await import('./pages/tasks.tsx')).Tasks;
 const timers = async () => (await import('./pages/timers.tsx')).Timers;
 const editor = async () => (await import('./editor/editor.tsx')).Editor;
+const drafts = async () => (await import('./editor/draft_list.tsx')).Drafts;
 const feel = async () => (await import('./pages/feel.tsx')).Feel;
 const log = async () => (await import('./pages/log.tsx')).Log;
 const resources = async () => (await import('./pages/resources.tsx')).Resources;
@@ -103,6 +104,7 @@ const ROUTES: readonly [pattern: string, page: (values: Record<string, string>) 
   ['/resources', lazy(resources, 'nav.resources')],
   ['/resources/forms/:id', lazy(form, 'resource.form')],
   ['/editor', lazy(editor, 'editor.title')],
+  ['/editor/drafts', lazy(drafts, 'editor.title')],
   ['/editor/:id', lazy(editor, 'editor.title')],
   ['/feel', lazy(feel, 'nav.feel')],
   ['/access', lazy(access, 'nav.access', true)],

@@ -109,6 +109,7 @@ async def delete(connection: Connection, kind: EntryKind, id: str) -> str:
     if kind is TENANT:
         await connection.execute("DELETE FROM saved_views WHERE tenant_id = $1", (id,))
         await connection.execute("DELETE FROM alert_rules WHERE tenant_id = $1", (id,))
+        await connection.execute("DELETE FROM model_drafts WHERE tenant_id = $1", (id,))
         await connection.execute("DELETE FROM cluster_variables WHERE tenant_id = $1", (id,))
         await connection.execute("UPDATE documents SET expires_at = '-infinity' WHERE tenant_id = $1", (id,))
         text = "UPDATE api_tokens SET tenants = array_remove(tenants, $1) WHERE $1 = ANY (tenants)"

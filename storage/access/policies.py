@@ -45,7 +45,7 @@ POLICIES: Mapping[str, str] = {
                 "jobs",
             ),
             *("timers", "user_tasks", "subscriptions", "start_subscriptions", "message_correlations", "messages"),
-            *("user_task_comments", "saved_views", "alert_rules"),
+            *("user_task_comments", "saved_views", "alert_rules", "model_drafts"),
             *("compensations", "decision_instances"),
             *("audit_log", "batch_operation_items", "job_counts", "job_count_changes"),
         ),

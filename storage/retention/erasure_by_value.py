@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, fields
+from html import unescape
 from typing import Annotated, Any, NamedTuple
 from urllib.parse import parse_qsl
 from uuid import UUID
@@ -54,6 +55,8 @@ class Counts:
     """Comments on user tasks."""
     saved_views: int = 0
     """Views of lists that people saved."""
+    model_drafts: int = 0
+    """Drafts of models, also those of which only the authors are erased."""
     idempotency_keys: int = 0
     batch_operations: int = 0
     batch_operation_items: int = 0
@@ -322,12 +325,16 @@ class SearchedTable:
     """The numbers of columns that are JSON texts."""
     queries: frozenset[int] = frozenset()
     """The numbers of columns that are queries of URLs, whose names and values are searched."""
+    xml: frozenset[int] = frozenset()
+    """The numbers of columns that are XML files, which may have escaped characters of a text."""
 
     def searched(self, row: Sequence[Any]) -> list[Any]:
         """The values of a row that are searched."""
         return [self._value(row, at) for at in range(self.texts_from, len(row))]
 
     def _value(self, row: Sequence[Any], at: int) -> Any:
+        if at in self.xml:
+            return [row[at], unescape(row[at])]
         if at in self.queries:
             return parse_qsl(row[at], keep_blank_values=True)
         return msgspec.Raw(row[at].encode()) if at in self.json and row[at] else row[at]
@@ -344,6 +351,12 @@ TABLES = (
         of_tenants=True,
         queries=frozenset({1}),
     ),
+    SearchedTable(
+        *("drafts", "delete_drafts", tuple[_Number], (0,), "model_drafts"),
+        of_tenants=True,
+        xml=frozenset({2}),
+    ),
+    SearchedTable("authors", "rename_authors", tuple[_Number], (0,), "model_drafts", of_tenants=True),
     SearchedTable("keys", "delete_keys", tuple[_Text, _Text], ("", ""), "idempotency_keys", of_tenants=True),
     SearchedTable("batches", "empty_batches", tuple[_Number], (0,), "batch_operations", json=frozenset({1})),
     SearchedTable("items", "empty_items", tuple[_Number], (0,), "batch_operation_items"),

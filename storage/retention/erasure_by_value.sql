@@ -147,6 +147,43 @@ ORDER BY v.view_key;
 -- Nothing depends on a view. A link to what it shows has the filters itself.
 DELETE FROM saved_views WHERE view_key = ANY ($1::bigint[]);
 
+-- name: drafts
+-- The next drafts of models, up to $2 and about $3 bytes.
+SELECT d.draft_key, d.name, d.content
+FROM (
+    SELECT t.*, sum(octet_length(t.content)) OVER (ORDER BY t.draft_key) - octet_length(t.content) AS before
+    FROM (
+        SELECT draft_key, name, content FROM model_drafts WHERE draft_key > $1
+            -- only tenants: AND tenant_id = ANY ($4::text[])
+        ORDER BY draft_key LIMIT $2
+    ) t
+) d
+WHERE d.before < $3
+ORDER BY d.draft_key;
+
+-- name: delete_drafts
+-- Nothing depends on a draft: what was deployed from it is in the files of the deployment.
+DELETE FROM model_drafts WHERE draft_key = ANY ($1::bigint[]);
+
+-- name: authors
+-- The authors of the next drafts, up to $2 and about $3 bytes. A draft of others stays when its author is erased.
+SELECT d.draft_key, d.created_by, d.updated_by
+FROM (
+    SELECT t.*, sum(t.bytes) OVER (ORDER BY t.draft_key) - t.bytes AS before
+    FROM (
+        SELECT draft_key, created_by, updated_by, octet_length(created_by) + octet_length(updated_by) AS bytes
+        FROM model_drafts WHERE draft_key > $1
+            -- only tenants: AND tenant_id = ANY ($4::text[])
+        ORDER BY draft_key LIMIT $2
+    ) t
+) d
+WHERE d.before < $3
+ORDER BY d.draft_key;
+
+-- name: rename_authors
+-- Both, because nobody needs to know which of them it was.
+UPDATE model_drafts SET created_by = 'erased', updated_by = 'erased' WHERE draft_key = ANY ($1::bigint[]);
+
 -- name: batches
 -- The next batch operations that have ended, with the texts that their creators gave, up to $2 and about $3 bytes.
 SELECT b.batch_operation_key, b.filter, b.error

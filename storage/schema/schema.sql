@@ -959,6 +959,21 @@ CREATE INDEX messages_deadline ON messages USING btree (partition_id, deadline_m
 CREATE INDEX messages_id ON messages USING btree (slot, tenant_id, md5(correlation_key), md5(message_id)) WHERE message_id IS NOT NULL;
 CREATE TRIGGER messages_deleted AFTER DELETE ON messages REFERENCING OLD TABLE AS gone FOR EACH STATEMENT EXECUTE FUNCTION end_documents_of_messages();
 
+-- table model_drafts
+CREATE TABLE model_drafts (
+    draft_key bigint GENERATED ALWAYS AS IDENTITY NOT NULL,
+    tenant_id text NOT NULL,
+    name text NOT NULL,
+    content text NOT NULL,
+    version bigint NOT NULL,
+    created_by text NOT NULL,
+    created_at timestamp with time zone NOT NULL,
+    updated_by text NOT NULL,
+    updated_at timestamp with time zone NOT NULL,
+    CONSTRAINT model_drafts_pkey PRIMARY KEY (draft_key)
+);
+CREATE INDEX model_drafts_of_tenant ON model_drafts USING btree (tenant_id);
+
 -- table nodes
 CREATE TABLE nodes (
     id text NOT NULL,

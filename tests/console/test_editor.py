@@ -6,6 +6,8 @@ from html import unescape
 import pytest
 from playwright.sync_api import expect
 
+from tests.eventually import eventually_sync
+
 pytestmark = pytest.mark.process
 
 HOSTILE = "<img src=x onerror=alert(1)> & 'stock'"
@@ -56,3 +58,40 @@ def test_a_version_is_edited_examined_and_deployed(console, api):
     assert sorted(each["version"] for each in versions) == [1, 2]
     key = next(each["processDefinitionKey"] for each in versions if each["version"] == 2)
     assert f'name="{HOSTILE}"' in unescape(api.http.get(f"/process-definitions/{key}/xml").text)
+
+
+def test_a_draft_is_kept_and_nobody_overwrites_it(console, api):
+    page = console.page
+    console.open("/processes")
+    page.get_by_role("link", name="New process").click()
+    console.settle()
+    findings = page.get_by_role("region", name="Problems")
+    page.get_by_role("button", name="Save draft").click()
+    expect(findings).to_contain_text("Draft saved by anonymous")
+    expect(page).to_have_url(re.compile(r"\?draft=\d+$"))
+    key = page.url.rpartition("=")[2]
+    draft = api.http.get(f"/model-drafts/{key}").json()
+    theirs = {"name": draft["name"], "content": draft["content"].replace('id="start"', 'id="start" name="Theirs"')}
+    api.http.put(f"/model-drafts/{key}", json=theirs, headers={"If-Match": '"1"'}).raise_for_status()
+
+    page.locator('[data-element-id="start"] .djs-hit').first.click()
+    open_group(page, "General")
+    page.locator("#bio-properties-panel-name").fill(HOSTILE)
+    expect(page.get_by_role("button", name="Undo")).to_be_enabled()
+    console.expected = "412"
+    page.get_by_role("button", name="Save draft").click()
+    expect(findings.get_by_role("alert")).to_contain_text("'anonymous' has changed draft")
+    page.get_by_role("button", name="Save mine as a new draft").click()
+    expect(findings).to_contain_text("Draft saved by anonymous")
+    page.locator("#bio-properties-panel-name").fill(f"Left {HOSTILE}")
+    expect(page.locator(".bio-properties-panel-header")).to_contain_text("Left")
+    console.go("/editor/drafts")
+    expect(page.get_by_role("link", name=draft["name"])).to_have_count(2)
+    assert console.violations() == []
+    _, mine = api.post("/model-drafts/search", {"sort": [{"field": "modelDraftKey"}]})["items"]
+    eventually_sync(  # the page has saved the last change when it was left
+        lambda: unescape(api.http.get(f"/model-drafts/{mine['modelDraftKey']}").json()["content"]),
+        accept=lambda content: f'name="Left {HOSTILE}"' in content and "Theirs" not in content,
+    )
+    console.open(f"/editor?draft={key}")
+    expect(page.locator(".canvas").get_by_text("Theirs")).to_be_visible()

@@ -77,7 +77,7 @@ GLOBAL = {
     **dict.fromkeys(
         (
             *("users", "user_groups", "roles", "members", "mapping_rules", "authorizations", "api_tokens", "sessions"),
-            *("tenants", "audit_log", "saved_views", "alert_rules", "alert_deliveries"),
+            *("tenants", "audit_log", "saved_views", "alert_rules", "alert_deliveries", "model_drafts"),
         ),
         ACCESS,
     ),
@@ -129,7 +129,7 @@ DELETED_WITH_TREES = {
 EMPTIED_LOGS = {"command_log", "event_log"}
 SEARCHED_BY_VALUE = {
     *("idempotency_keys", "batch_operations", "batch_operation_items", "job_executions"),
-    *("job_counts", "job_count_changes", "saved_views"),
+    *("job_counts", "job_count_changes", "saved_views", "model_drafts"),
 }
 DOCUMENTS = "files: those of an erased instance expire with it; the contents of others are not searched"
 LIVE = "what waits: messages expire by a command, the rest counts as in use until nothing waits any more"

@@ -127,6 +127,8 @@ BY_VALUE = f"""
     DELETE FROM saved_views;
     INSERT INTO saved_views OVERRIDING SYSTEM VALUE
     VALUES (1, 't', 'USER', 'a', '', 'user-tasks', 'x', '', false, now(), now());
+    DELETE FROM model_drafts;
+    INSERT INTO model_drafts OVERRIDING SYSTEM VALUE VALUES (1, 't', 'x.bpmn', '<x/>', 1, 'a', now(), 'a', now());
 """
 OF_COMMENT = "SELECT array_agg(comment_key) FROM user_task_comments"
 OLD_LOG = f"""{ENDED}
@@ -746,6 +748,8 @@ CASES = [
     Case("erasure_by_value.delete_expired", by_value("delete_expired", [1, 2]), again, MESSAGES),
     Case("erasure_by_value.empty_comments", empties_comments, again, BY_VALUE),
     Case("erasure_by_value.delete_views", by_value("delete_views", [1]), again, BY_VALUE),
+    Case("erasure_by_value.delete_drafts", by_value("delete_drafts", [1]), again, BY_VALUE),
+    Case("erasure_by_value.rename_authors", by_value("rename_authors", [1]), again, BY_VALUE),
     Case("erasure_by_value.delete_keys", by_value("delete_keys", ["t"], ["k"]), again, BY_VALUE),
     Case("erasure_by_value.empty_batches", by_value("empty_batches", [1]), again, BY_VALUE),
     Case("erasure_by_value.empty_items", by_value("empty_items", [1]), again, BY_VALUE),
@@ -1088,6 +1092,7 @@ WITH_CHANGES = {
     "task_comments.add",
     *("saved_views.save", "saved_views.delete"),
     *(f"alert_rules.{name}" for name in ("save", "mute", "delete", "test")),
+    *("model_drafts.add", "model_drafts.change", "model_drafts.delete"),
     "task_listeners.changed",
     "cluster_variables.changed",
     *OF_DOCUMENTS,

@@ -1,91 +1,35 @@
 // The editor of BPMN models: from a version, from a file, or a new process.
-import { type Signal, useSignal } from '@preact/signals';
-import { useEffect, useLayoutEffect, useRef } from 'preact/hooks';
-import { withDiagram } from '../diagram/layout.ts';
+import { useSignal } from '@preact/signals';
+import { useEffect } from 'preact/hooks';
 import { get } from '../lib/api.ts';
 import type { Outcome } from '../lib/deployments.ts';
 import { t } from '../lib/i18n.ts';
 import { modelOf } from '../lib/models.ts';
 import { useResource } from '../lib/resource.ts';
-import { href } from '../lib/router.ts';
+import { href, put, query } from '../lib/router.ts';
+import { DEPLOY } from '../lib/session.ts';
 import type { Definition } from '../lib/shapes.ts';
+import { Act } from '../parts/act.tsx';
 import { Divider } from '../parts/divider.tsx';
 import { Head } from '../parts/head.tsx';
 import { ProblemBox } from '../parts/problem.tsx';
 import { firstTenant, TenantChoice } from '../parts/tenant.tsx';
 import { DeployButton, Deployed, Export, OpenFile } from './actions.tsx';
 import { blank } from './blank.ts';
-import { createModeler, type Edits, type Modeler } from './modeler.ts';
+import { DraftState } from './draft_state.tsx';
+import { draftOf } from './drafts.ts';
+import { type Opened, unsaved, useEditing } from './editing.ts';
 import { ProblemList } from './problem_list.tsx';
-import { type Checked, type Checks, checks, type Source } from './validation.ts';
 
-/** What is opened: a name for its file, and the model. */
-type Opened = { name: string; xml: string; tenantId: string };
-
-/** What this tab has edited and not deployed, by the address of its page: whoever comes back goes on with it. */
-const unsaved = new Map<string, Opened>();
-
-async function opened(key: string | undefined): Promise<Opened> {
+async function opened(key: string | undefined, draft: string | null): Promise<Opened> {
+  if (draft) return draftOf(draft);
   if (!key) {
     const id = `process_${crypto.randomUUID().slice(0, 8)}`;
-    return { name: `${id}.bpmn`, xml: blank(id), tenantId: firstTenant() };
+    return { name: `${id}.bpmn`, xml: blank(id), tenantId: firstTenant(), kept: null };
   }
   const [of, xml] = await Promise.all([get<Definition>(`/v2/process-definitions/${key}`), modelOf(key)]);
-  return { name: of.resourceName.replace(/^.*\//, ''), xml, tenantId: of.tenantId };
+  return { name: of.resourceName.replace(/^.*\//, ''), xml, tenantId: of.tenantId, kept: null };
 }
-
-type State = {
-  edits: Signal<Edits>;
-  title: Signal<string>;
-  modeler: Signal<Modeler | null>;
-  failed: Signal<string | null>;
-  checked: Signal<Checked | null>;
-};
-
-/** A modeler in `host` and `panel` for what is opened; `state` follows it. */
-function useModeler(of: Opened, tenantId: Signal<string>, place: string, state: State) {
-  const host = useRef<HTMLDivElement>(null);
-  const panel = useRef<HTMLDivElement>(null);
-  useLayoutEffect(() => {
-    let made: Modeler | null = null;
-    let examined: Checks | null = null;
-    let gone = false;
-    const source = async (): Promise<Source> => ({ ...of, xml: await made!.xml(), tenantId: tenantId.value });
-    const changed = (edits: Edits): void => {
-      state.edits.value = edits;
-      state.title.value = titleOf(made!);
-      examined?.soon();
-    };
-    const open = async (): Promise<void> => {
-      const { xml } = await withDiagram(of.xml, undefined);
-      const modeler = await createModeler(host.current!, panel.current!, xml, changed);
-      if (gone) return modeler.destroy();
-      made = modeler;
-      made.fit();
-      state.title.value = titleOf(made);
-      state.modeler.value = made;
-      examined = checks(source, state.checked);
-      examined.soon();
-    };
-    open().catch((error: Error) => {
-      if (!gone) state.failed.value = error.message;
-    });
-    return () => {
-      gone = true;
-      examined?.end();
-      const modeler = made;
-      if (modeler && state.edits.peek().canUndo)
-        void modeler
-          .xml()
-          .then((xml) => unsaved.set(place, { ...of, xml, tenantId: tenantId.peek() }))
-          .finally(() => modeler.destroy());
-      else modeler?.destroy();
-    };
-  }, [of]);
-  return { host, panel };
-}
-
-const titleOf = (modeler: Modeler): string => modeler.root().name || modeler.root().id;
 
 /** The browser asks before the page is left with changes that nobody has. */
 function useWarning(isDirty: boolean): void {
@@ -97,27 +41,19 @@ function useWarning(isDirty: boolean): void {
   }, [isDirty]);
 }
 
-type EditingProps = { of: Opened; place: string; onOpen: (of: Opened) => void };
+type EditingProps = { of: Opened; place: string; onOpen: (of: Opened) => void; reload: () => Promise<void> };
 
-function Editing({ of, place, onOpen }: EditingProps) {
-  const tenantId = useSignal(of.tenantId);
-  const state: State = {
-    edits: useSignal<Edits>({ canUndo: false, canRedo: false }),
-    title: useSignal(t('editor.new')),
-    modeler: useSignal<Modeler | null>(null),
-    failed: useSignal<string | null>(null),
-    checked: useSignal<Checked | null>(null),
-  };
+function Editing({ of, place, onOpen, reload }: EditingProps) {
   const outcome = useSignal<{ of: Outcome; definition: Definition | null } | null>(null);
-  const { host, panel } = useModeler(of, tenantId, place, state);
+  const { host, panel, state, source, save, fork } = useEditing(of, place);
   const modeler = state.modeler.value;
+  const { tenantId } = state;
   const { canUndo, canRedo } = state.edits.value;
   const checked = state.checked.value;
-  useWarning(canUndo && !outcome.value?.of.done);
+  useWarning(state.isLoose.value);
   useEffect(() => {
     modeler?.mark(new Set(checked?.problems.map((one) => one.element).filter((id) => id !== null)));
   }, [modeler, checked]);
-  const source = async (): Promise<Source> => ({ ...of, xml: await modeler!.xml(), tenantId: tenantId.value });
   const actions = (
     <>
       <TenantChoice
@@ -132,14 +68,19 @@ function Editing({ of, place, onOpen }: EditingProps) {
       <button type="button" disabled={!canRedo} onClick={() => modeler!.redo()}>
         {t('editor.redo')}
       </button>
-      <OpenFile onOpen={(name, xml) => onOpen({ name, xml, tenantId: tenantId.value })} />
+      <OpenFile onOpen={(name, xml) => onOpen({ name, xml, tenantId: tenantId.value, kept: null })} />
       {modeler && <Export source={source} />}
+      <Act need={DEPLOY} disabled={!modeler || state.saving.value.busy} onClick={() => void save()}>
+        {t('draft.save')}
+      </Act>
       <DeployButton
         source={source}
         disabled={!modeler}
         onOutcome={(done, definition) => {
           outcome.value = { of: done, definition };
-          if (done.done) unsaved.delete(place);
+          if (!done.done) return;
+          state.isLoose.value = false;
+          unsaved.delete(place);
         }}
       />
     </>
@@ -179,6 +120,7 @@ function Editing({ of, place, onOpen }: EditingProps) {
         <aside class="properties" aria-label={t('editor.properties')} ref={panel} />
         <section class="findings" aria-label={t('deploy.problems')} aria-live="polite">
           {outcome.value && <Deployed outcome={outcome.value.of} definition={outcome.value.definition} />}
+          <DraftState saving={state.saving} save={save} fork={fork} reload={reload} />
           {modeler && modeler.lost.length > 0 && (
             <p class="wait">{t('editor.lost', { n: modeler.lost.length, first: modeler.lost[0]! })}</p>
           )}
@@ -190,13 +132,21 @@ function Editing({ of, place, onOpen }: EditingProps) {
   );
 }
 
-/** The page. `id`: the key of the version to begin with; undefined for a new process. */
+/** The page. `id`: the key of the version to begin with; undefined for a new process. A draft is in the query of the address. */
 export function Editor({ id }: { id?: string }) {
   const place = id ?? '';
   const file = useSignal<Opened | null>(null);
   const files = useSignal(0);
-  const found = useResource(`edit ${place}`, async () => unsaved.get(place) ?? (await opened(id)));
+  const found = useResource(`edit ${place}`, async () => {
+    const draft = query.peek().get('draft');
+    return (draft ? undefined : unsaved.get(place)) ?? (await opened(id, draft));
+  });
   const of = file.value ?? found.data.value;
+  const open = (from: Opened): void => {
+    put({ draft: from.kept?.key ?? null });
+    file.value = from;
+    files.value += 1;
+  };
   if (!of)
     return (
       <>
@@ -213,10 +163,8 @@ export function Editor({ id }: { id?: string }) {
       key={files.value}
       of={of}
       place={place}
-      onOpen={(from) => {
-        file.value = from;
-        files.value += 1;
-      }}
+      onOpen={open}
+      reload={() => draftOf(query.peek().get('draft')!).then(open)}
     />
   );
 }

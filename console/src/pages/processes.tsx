@@ -85,6 +85,9 @@ export function Processes() {
             <a class="button" href={href('/landscape')}>
               {t('landscape')}
             </a>
+            <a class="button" href={href('/editor/drafts')}>
+              {t('draft.list')}
+            </a>
             <a class="button" href={href('/editor')}>
               {t('editor.new')}
             </a>

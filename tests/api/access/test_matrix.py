@@ -9,6 +9,7 @@ from tests.api.access import (
     test_batches,
     test_comments,
     test_foreign_keys,
+    test_model_drafts,
     test_saved_views,
     test_tenant_reads,
     test_tenants,
@@ -48,6 +49,11 @@ d    POST   /v2/alert-rules/{alertRuleKey}/test
 +    POST   /v2/saved-views
 +    POST   /v2/saved-views/search
 +    DELETE /v2/saved-views/{savedViewKey}
+d    POST   /v2/model-drafts
+d    POST   /v2/model-drafts/search
+d    GET    /v2/model-drafts/{modelDraftKey}
+d    PUT    /v2/model-drafts/{modelDraftKey}
+d    DELETE /v2/model-drafts/{modelDraftKey}
 -    POST   /v2/setup/user
 +    POST   /mcp/cluster
 +    POST   /mcp/processes
@@ -425,6 +431,7 @@ OTHER_TENANT = {
     },
     "own tests of comments": test_comments.ROUTES,
     "own tests of saved views": test_saved_views.ROUTES,
+    "own tests of drafts": test_model_drafts.ROUTES,
     "own tests of validations": {"POST /v2/deployments/validation"},
     "own tests of alert rules": test_alert_rules.ROUTES,
     "own tests of lists as CSV": {

@@ -143,6 +143,11 @@ VIEW = """INSERT INTO saved_views
 VALUES ($1, 'USER', $2, '', 'user-tasks', $3, $4, true, now(), now())"""
 
 
+DRAFT = """INSERT INTO model_drafts
+    (tenant_id, name, content, version, created_by, created_at, updated_by, updated_at)
+VALUES ($1, $2, $3, 1, $4, now(), $5, now())"""
+
+
 async def write_everywhere(engine):
     await engine.deploy(*(model for model in MODELS if model != WAITING))
     await engine.deploy_together({"echo.dmn": ECHO})
@@ -173,6 +178,14 @@ async def write_everywhere(engine):
         ("bob", "others", "value=1"),
     ):
         await engine.rows(VIEW, TENANT, owner, name, query)
+    for name, content, *authors in (
+        (f"{PERSON}.bpmn", "<x/>", "bob", "bob"),
+        ("inside", f'<task name="{"".join(f"&#{ord(c)};" for c in PERSON)}"/>', "bob", "bob"),
+        ("first", "<x/>", PERSON, "bob"),
+        ("last", "<x/>", "bob", PERSON),
+        ("other", "<x/>", "bob", "bob"),
+    ):
+        await engine.rows(DRAFT, TENANT, name, content, *authors)
     for (key,) in await engine.rows("SELECT process_instance_key FROM process_instances WHERE ended_at IS NULL"):
         await engine.run(CancelInstance(key))
 
@@ -197,6 +210,9 @@ async def test_nothing_is_left_in_any_column_whatever_way_the_person_came_in(eng
     assert places_of(migrated) == set(), (kept, counts)
     assert (counts["comments"], await engine.value("SELECT count(*) FROM user_task_comments")) == (2, 2)
     assert (counts["savedViews"], await engine.rows("SELECT name FROM saved_views")) == (4, [("others",)])
+    left = [("first", "erased", "erased"), ("last", "erased", "erased"), ("other", "bob", "bob")]
+    found = await engine.rows("SELECT name, created_by, updated_by FROM model_drafts ORDER BY draft_key")
+    assert (counts["modelDrafts"], found) == (4, left)
     for rows, known in zip(await rows_of_logs(engine), before, strict=True):
         assert rows[: len(known)] == known, "the rows stay"
     assert await engine.value("SELECT count(*) FROM command_log WHERE payload LIKE '%bob@example.org%'::bytea") == 1

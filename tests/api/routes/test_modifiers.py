@@ -50,9 +50,10 @@ async def test_routes_that_read_refuse_repeated_parameters(refused):
 
 
 def test_each_conditional_route_is_tried():
-    """`test_every_change_can_be_conditional` sees that their commands have the condition; test_undos has the undo."""
+    """`test_every_change_can_be_conditional` sees that their commands have the condition; test_undos has the undo, and
+    test_model_drafts the versions of drafts."""
     tried = {(method, re.sub("[0-9]{2,}|7", "{}", path)) for method, path, _ in CONDITIONAL}
-    tried.add(("POST", "/v2/process-instances/{}/undo"))
+    tried |= {("POST", "/v2/process-instances/{}/undo"), ("PUT", "/v2/model-drafts/{}")}
     assert tried == {(one.method, re.sub(r"\{\w+\}", "{}", one.path)) for one in ROUTES if one.is_conditional}
 
 

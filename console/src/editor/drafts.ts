@@ -1,0 +1,99 @@
+// Drafts on the server: the first save makes one, and every pause after it saves the next version of it.
+import type { Signal } from '@preact/signals';
+import { get, Problem, send } from '../lib/api.ts';
+import { tenantOf } from '../parts/tenant.tsx';
+import type { Source } from './validation.ts';
+
+type Draft = {
+  modelDraftKey: string;
+  name: string;
+  content: string;
+  version: number;
+  tenantId: string;
+  updatedBy: string;
+  lastUpdatedDate: string;
+};
+/** The newest version that this page has seen. */
+export type Kept = { key: string; version: number; by: string; at: string };
+/** `problem`: why the newest changes are not kept. */
+export type Saving = { kept: Kept | null; problem: Problem | null; busy: boolean };
+export type Saves = { changed(): void; now(): Promise<void>; fork(): Promise<void>; end(): void };
+
+/** How long the user must have stopped. */
+const PAUSE_MS = 5_000;
+
+const keptOf = (of: Pick<Draft, 'modelDraftKey' | 'version' | 'updatedBy' | 'lastUpdatedDate'>): Kept => ({
+  key: of.modelDraftKey,
+  version: of.version,
+  by: of.updatedBy,
+  at: of.lastUpdatedDate,
+});
+
+/** A draft with its content. Raises Problem. */
+export async function draftOf(key: string): Promise<Source & { kept: Kept }> {
+  const draft = await get<Draft>(`/v2/model-drafts/${key}`);
+  return { name: draft.name, xml: draft.content, tenantId: draft.tenantId, kept: keptOf(draft) };
+}
+
+async function keep({ name, xml: content, tenantId }: Source, kept: Kept | null): Promise<Kept> {
+  const request = kept
+    ? {
+        method: 'PUT' as const,
+        path: `/v2/model-drafts/${kept.key}`,
+        body: { name, content },
+        ifMatch: `"${kept.version}"`,
+      }
+    : { method: 'POST' as const, path: '/v2/model-drafts', body: { name, content, ...tenantOf(tenantId) } };
+  return keptOf((await send<Draft>(request)).body);
+}
+
+/** Somebody else has changed or deleted the draft: saving again would not help. */
+export const isLost = ({ problem }: Saving): boolean => problem?.status === 412 || problem?.status === 404;
+
+/** Keeps what `source` gives, one request at a time. Without a draft, changes wait for `now`. */
+export function saves(source: () => Promise<Source>, state: Signal<Saving>): Saves {
+  let timer = 0;
+  let isDirty = false;
+  let left: Promise<Source> | null = null;
+  const set = (to: Partial<Saving>): void => {
+    state.value = { ...state.peek(), ...to };
+  };
+  const later = (): void => {
+    window.clearTimeout(timer);
+    if (state.peek().kept && !isLost(state.peek())) timer = window.setTimeout(() => void save(), PAUSE_MS);
+  };
+  async function save(): Promise<void> {
+    window.clearTimeout(timer);
+    if (state.peek().busy) return;
+    isDirty = false;
+    set({ busy: true });
+    try {
+      set({ kept: await keep(await (left ?? source()), state.peek().kept), problem: null, busy: false });
+    } catch (error) {
+      set({ busy: false });
+      if (!(error instanceof Problem)) throw error;
+      isDirty = true;
+      set({ problem: error });
+    }
+    if (!isDirty || isLost(state.peek())) return;
+    if (!left) later();
+    else if (!state.peek().problem) await save(); // what changed during the last request, after the page has gone
+  }
+  return {
+    changed() {
+      isDirty = true;
+      later();
+    },
+    now: save,
+    async fork() {
+      set({ kept: null, problem: null });
+      await save();
+    },
+    end() {
+      window.clearTimeout(timer);
+      if (!isDirty || !state.peek().kept || isLost(state.peek())) return;
+      left = source();
+      void save();
+    },
+  };
+}
