@@ -184,6 +184,7 @@ class FileServices:
     simulate: Callable[[bytes], tuple[bytes, str | None]] | None = None
     """Runs a model with test data: JSON → its report, or the problem (`library.simulation`). None: it cannot."""
     validating: SingleTurns = field(default_factory=lambda: SingleTurns("validation"))
+    simulating: SingleTurns = field(default_factory=lambda: SingleTurns("simulation"))
 
 
 @dataclass(frozen=True, slots=True)

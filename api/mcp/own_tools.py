@@ -11,14 +11,12 @@ import msgspec
 
 from vivero.api.access.needs import DEPLOY, EVALUATE, authorise
 from vivero.api.commands.inner_requests import InnerRequest
-from vivero.api.computing.turns import computed
+from vivero.api.computing.simulation import simulated
 from vivero.api.deployment.verdicts import Verdict, judged
-from vivero.api.http.decoding import check_nesting
-from vivero.api.http.problems import Problem, bad_request, invalid_argument
+from vivero.api.http.problems import bad_request
 from vivero.api.http.response import Response, json_response
 from vivero.api.mcp.cluster_tools import INSTANCE, OBJECT, TEXT
 from vivero.api.mcp.tools import Call, Parameter, Place, Schema, Tool, composed, decoded
-from vivero.engine.compute.turns import WorkKind
 
 _FILES: Schema = {
     "type": "array",
@@ -93,15 +91,7 @@ def _multipart(deployment: _Deployment, boundary: str) -> Iterator[bytes]:
 
 async def _simulate(_tool: Tool, call: Call) -> Response:
     authorise(call.request.caller, EVALUATE)
-    simulate = call.services.files.simulate
-    if simulate is None:
-        raise Problem(501, "NOT_IMPLEMENTED", "This server does not simulate")
-    document = msgspec.json.encode(call.arguments)
-    check_nesting(document, call.services.settings.max_nesting)
-    report, problem = await computed(call.services, WorkKind.SIMULATIONS, simulate, document)
-    if problem is not None:
-        raise invalid_argument(problem)
-    return json_response(report)
+    return json_response(await simulated(call.services, msgspec.json.encode(call.arguments)))
 
 
 async def _preview(tool: Tool, call: Call) -> Response:

@@ -68,6 +68,7 @@ from vivero.api.routes import (
     resources,
     sessions,
     signals,
+    simulations,
     snapshots,
     statistics,
     suspensions,
@@ -431,6 +432,7 @@ _REST = (
     ),
     # expressions
     Route("POST", "/v2/expression/evaluation", expressions.evaluate, EVALUATE, variables_limit),
+    Route("POST", "/v2/simulations", simulations.simulate, EVALUATE),
     # the clock
     Route("PUT", "/v2/clock", clock.pin, UPDATE_SYSTEM, audited=SYSTEM),
     Route("POST", "/v2/clock/reset", clock.reset, UPDATE_SYSTEM, audited=SYSTEM),

@@ -30,7 +30,7 @@ const messages = async () => (await import('./pages/messages.tsx')).Messages;
 const tasks = async () => (await import('./pages/tasks.tsx')).Tasks;
 const timers = async () => (await import('./pages/timers.tsx')).Timers;
 const editor = async () => (await import('./editor/editor.tsx')).Editor;
-const drafts = async () => (await import('./editor/draft_list.tsx')).Drafts;
+const drafts = async () => (await import('./pages/resources.tsx')).Drafts;
 const feel = async () => (await import('./pages/feel.tsx')).Feel;
 const log = async () => (await import('./pages/log.tsx')).Log;
 const resources = async () => (await import('./pages/resources.tsx')).Resources;
@@ -103,9 +103,9 @@ const ROUTES: readonly [pattern: string, page: (values: Record<string, string>) 
   ['/cluster-variables', lazy(clusterVariables, 'clusterVariables')],
   ['/resources', lazy(resources, 'nav.resources')],
   ['/resources/forms/:id', lazy(form, 'resource.form')],
-  ['/editor', lazy(editor, 'editor.title')],
-  ['/editor/drafts', lazy(drafts, 'editor.title')],
-  ['/editor/:id', lazy(editor, 'editor.title')],
+  ['/editor', lazy(editor, 'edit')],
+  ['/editor/drafts', lazy(drafts, 'edit')],
+  ['/editor/:id', lazy(editor, 'edit')],
   ['/feel', lazy(feel, 'nav.feel')],
   ['/access', lazy(access, 'nav.access', true)],
   ['/access/:of', lazy(access, 'nav.access', true)],

@@ -95,3 +95,26 @@ def test_a_draft_is_kept_and_nobody_overwrites_it(console, api):
     )
     console.open(f"/editor?draft={key}")
     expect(page.locator(".canvas").get_by_text("Theirs")).to_be_visible()
+
+
+def test_a_model_runs_right_there(console, api):
+    page = console.page
+    console.open("/processes/order")
+    page.get_by_role("link", name="Edit", exact=True).click()
+    console.settle()
+    page.get_by_role("button", name="Try it").click()
+    trial = page.get_by_role("region", name="Try it")
+    trial.get_by_label("Variables").fill('{"items": []}')
+    trial.get_by_label("Answers").fill('{"jobs": {"check-stock": {"variables": {"inStock": false}}}}')
+    trial.get_by_role("button", name="Run").click()
+    expect(trial).to_contain_text("COMPLETED Reached elements:")
+    trial.get_by_role("button", name="charge-card").click()
+    expect(page.locator('[data-element-id="charge-card"].selected')).to_be_visible()
+    expect(page.locator('[data-element-id="refuse-order"].is-done')).to_be_visible()
+    trial.get_by_role("button", name="started").click()
+    expect(page.locator('[data-element-id="check-stock"].is-active')).to_be_visible()
+    expect(page.locator(".is-done")).to_have_count(0)
+    console.check("trial")
+    trial.get_by_label("Answers").fill('{"jobs": {"check-stock": {"failure": "<img src=x onerror=alert(1)>"}}}')
+    trial.get_by_role("button", name="Run").click()
+    expect(trial).to_contain_text("<img src=x onerror=alert(1)>")

@@ -20,6 +20,7 @@ import { DraftState } from './draft_state.tsx';
 import { draftOf } from './drafts.ts';
 import { type Opened, unsaved, useEditing } from './editing.ts';
 import { ProblemList } from './problem_list.tsx';
+import { Simulation } from './simulation.tsx';
 
 async function opened(key: string | undefined, draft: string | null): Promise<Opened> {
   if (draft) return draftOf(draft);
@@ -44,6 +45,8 @@ function useWarning(isDirty: boolean): void {
 type EditingProps = { of: Opened; place: string; onOpen: (of: Opened) => void; reload: () => Promise<void> };
 
 function Editing({ of, place, onOpen, reload }: EditingProps) {
+  const trying = useSignal(false);
+  const data = { variables: useSignal(''), answers: useSignal('') };
   const outcome = useSignal<{ of: Outcome; definition: Definition | null } | null>(null);
   const { host, panel, state, source, save, fork } = useEditing(of, place);
   const modeler = state.modeler.value;
@@ -70,6 +73,16 @@ function Editing({ of, place, onOpen, reload }: EditingProps) {
       </button>
       <OpenFile onOpen={(name, xml) => onOpen({ name, xml, tenantId: tenantId.value, kept: null })} />
       {modeler && <Export source={source} />}
+      <button
+        type="button"
+        disabled={!modeler}
+        aria-pressed={trying.value}
+        onClick={() => {
+          trying.value = !trying.value;
+        }}
+      >
+        {t('trial.title')}
+      </button>
       <Act need={DEPLOY} disabled={!modeler || state.saving.value.busy} onClick={() => void save()}>
         {t('draft.save')}
       </Act>
@@ -120,6 +133,7 @@ function Editing({ of, place, onOpen, reload }: EditingProps) {
         <aside class="properties" aria-label={t('editor.properties')} ref={panel} />
         <section class="findings" aria-label={t('deploy.problems')} aria-live="polite">
           {outcome.value && <Deployed outcome={outcome.value.of} definition={outcome.value.definition} />}
+          {trying.value && modeler && <Simulation source={source} modeler={modeler} data={data} />}
           <DraftState saving={state.saving} save={save} fork={fork} reload={reload} />
           {modeler && modeler.lost.length > 0 && (
             <p class="wait">{t('editor.lost', { n: modeler.lost.length, first: modeler.lost[0]! })}</p>
@@ -150,7 +164,7 @@ export function Editor({ id }: { id?: string }) {
   if (!of)
     return (
       <>
-        <Head title={t('editor.title')} crumbs={<a href={href('/processes')}>{t('nav.processes')}</a>} />
+        <Head title={t('edit')} crumbs={<a href={href('/processes')}>{t('nav.processes')}</a>} />
         {found.problem.value ? (
           <ProblemBox problem={found.problem.value} of={['/processes', 'nav.processes']} />
         ) : (

@@ -48,6 +48,8 @@ export type Modeler = {
   lost: readonly string[];
   /** Mark the elements that have problems. Some may not be drawn. */
   mark(ids: ReadonlySet<string>): void;
+  /** Show which elements a run has entered before, and which ones now. */
+  trace(done: ReadonlySet<string>, now: ReadonlySet<string>): void;
   /** Select an element, or what the diagram shows if it is not drawn. */
   select(id: string): void;
   undo(): void;
@@ -97,6 +99,7 @@ export async function createModeler(
   const [canvas, registry, overlays] = [service('canvas'), service('elementRegistry'), service('overlays')];
   const [stack, selection] = [service('commandStack'), service('selection')];
   let marked: string[] = [];
+  let traced: [string, string][] = [];
   service('eventBus').on('commandStack.changed', () =>
     onChange({ canUndo: stack.canUndo(), canRedo: stack.canRedo() }),
   );
@@ -115,6 +118,12 @@ export async function createModeler(
         canvas.addMarker(id, 'is-wrong');
         overlays.add(id, PROBLEM, { position: { top: -11, right: 11 }, html: badge({ text: '!', tone: 'bad' }) });
       }
+    },
+    trace(done, now) {
+      for (const [id, marker] of traced) if (registry.get(id)) canvas.removeMarker(id, marker);
+      const all = [...[...done].map((id) => [id, 'is-done']), ...[...now].map((id) => [id, 'is-active'])];
+      traced = all.filter(([id]) => registry.get(id!)?.parent) as [string, string][];
+      for (const [id, marker] of traced) canvas.addMarker(id, marker);
     },
     select(id) {
       const element = registry.get(id) ?? canvas.getRootElement();

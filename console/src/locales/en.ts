@@ -13,7 +13,6 @@ export const en = {
   'nav.log': 'Log',
   'nav.system': 'System',
   'background.title': 'Background jobs',
-  'editor.title': 'Editor',
   'nav.deploy': 'Deploy',
   'nav.feel': 'Try FEEL',
   'nav.about': 'About',

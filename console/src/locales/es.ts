@@ -14,7 +14,6 @@ export const es: Catalogue = {
   'nav.log': 'Registro',
   'nav.system': 'Sistema',
   'background.title': 'Trabajos en segundo plano',
-  'editor.title': 'Editor',
   'nav.deploy': 'Desplegar',
   'nav.feel': 'Probar FEEL',
   'nav.about': 'Acerca de',

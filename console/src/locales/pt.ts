@@ -14,7 +14,6 @@ export const pt: Catalogue = {
   'nav.log': 'Registro',
   'nav.system': 'Sistema',
   'background.title': 'Trabalhos em segundo plano',
-  'editor.title': 'Editor',
   'nav.deploy': 'Implantar',
   'nav.feel': 'Testar FEEL',
   'nav.about': 'Sobre',

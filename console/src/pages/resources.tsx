@@ -9,6 +9,8 @@ import { SearchPage } from '../parts/search.tsx';
 import type { Column } from '../parts/table.tsx';
 import { versionColumn } from '../parts/versions.tsx';
 
+export { Drafts } from './drafts.tsx'; // in this chunk: the first page would name another one
+
 type Deployed = { resourceName: string; version: number; versionTag: string | null; tenantId: string };
 /** One of the two. */
 type Listed = Deployed & { resourceId?: string; resourceKey?: string; formId?: string; formKey?: string };

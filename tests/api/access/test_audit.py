@@ -18,7 +18,15 @@ from vivero.storage.search.audit_log import ENTITY_TYPES, OPERATIONS
 
 ROOT = basic("root")
 READ_ONLY = (
-    *("/search", "/export", "/evaluation", "/element-instances", "/migration-plan", "/deployments/validation"),
+    *(
+        "/search",
+        "/export",
+        "/evaluation",
+        "/element-instances",
+        "/migration-plan",
+        "/deployments/validation",
+        "/simulations",
+    ),
     *("/jobs/activation", "/chaos/children/{name}", "/mcp/cluster", "/mcp/processes"),
 )
 """The ends of paths of routes that are not recorded: they change nothing, or (activation) are the work of job workers;

@@ -226,6 +226,7 @@ dov  GET    /v2/decision-instances/{decisionEvaluationInstanceKey}
 do   POST   /v2/decision-instances/{decisionEvaluationKey}/deletion
 do   POST   /v2/decision-instances/deletion
 dov  POST   /v2/expression/evaluation
+dov  POST   /v2/simulations
      PUT    /v2/clock
      POST   /v2/clock/reset
      POST   /v2/users
@@ -434,6 +435,7 @@ OTHER_TENANT = {
     "own tests of drafts": test_model_drafts.ROUTES,
     "own tests of validations": {"POST /v2/deployments/validation"},
     "own tests of alert rules": test_alert_rules.ROUTES,
+    "a simulation sees no tenant": {"POST /v2/simulations"},
     "own tests of lists as CSV": {
         f"{method} /v2/{resource}/export"
         for method in ("GET", "POST")

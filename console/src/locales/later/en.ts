@@ -238,4 +238,13 @@ export const later = {
   'draft.kept': 'Draft saved by {by},',
   'draft.fork': 'Save mine as a new draft',
   'draft.theirs': 'Discard mine and open theirs',
+  'trial.title': 'Try it',
+  'trial.run': 'Run',
+  'trial.answers': 'Answers of jobs, user tasks and messages (JSON, optional)',
+  'trial.back': 'Previous step',
+  'trial.next': 'Next step',
+  'trial.at': 'Step {n} of {of}',
+  'trial.coverage': 'Reached elements: {n} of {of}',
+  'trial.missed': 'Not reached:',
+  'trial.waits': 'It waits for: {what}',
 };

@@ -239,4 +239,13 @@ export const later: Later = {
   'draft.kept': 'Borrador guardado por {by},',
   'draft.fork': 'Guardar el mío como borrador nuevo',
   'draft.theirs': 'Descartar el mío y abrir el otro',
+  'trial.title': 'Probar',
+  'trial.run': 'Ejecutar',
+  'trial.answers': 'Respuestas de trabajos, tareas de usuario y mensajes (JSON, opcional)',
+  'trial.back': 'Paso anterior',
+  'trial.next': 'Paso siguiente',
+  'trial.at': 'Paso {n} de {of}',
+  'trial.coverage': 'Elementos alcanzados: {n} de {of}',
+  'trial.missed': 'No alcanzados:',
+  'trial.waits': 'Espera: {what}',
 };

@@ -239,4 +239,13 @@ export const later: Later = {
   'draft.kept': 'Rascunho salvo por {by},',
   'draft.fork': 'Salvar o meu como novo rascunho',
   'draft.theirs': 'Descartar o meu e abrir o outro',
+  'trial.title': 'Experimentar',
+  'trial.run': 'Executar',
+  'trial.answers': 'Respostas de trabalhos, tarefas de usuário e mensagens (JSON, opcional)',
+  'trial.back': 'Passo anterior',
+  'trial.next': 'Próximo passo',
+  'trial.at': 'Passo {n} de {of}',
+  'trial.coverage': 'Elementos alcançados: {n} de {of}',
+  'trial.missed': 'Não alcançados:',
+  'trial.waits': 'Aguarda: {what}',
 };

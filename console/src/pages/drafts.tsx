@@ -59,7 +59,7 @@ export function Drafts() {
           sort="-lastUpdatedDate"
           topics={['definitions']}
           empty={t('draft.none')}
-          way={['/editor', 'editor.title']}
+          way={['/editor', 'editor.new']}
           states={[]}
           fields={[['q', t('resource.file')]]}
           filter={(_, { q }) => (q ? { name: { $like: `*${q}*` } } : {})}
