@@ -312,9 +312,13 @@ def test_numbers_with_more_digits_than_those_of_javascript(console):
 
 
 def test_changes_are_sent_where_they_are_told():
-    """Pages change by `attempt` and `perform`, whose notices have the commands. Some send, and show, by themselves."""
+    """Pages change by `attempt` and `perform`, whose notices have the commands. Some send, and show, by themselves.
+
+    The editor saves its draft at each pause, and says who saved it and when.
+    """
     change = r"\bsend(<\w+>)?\(\w+\)|\b(send(<.*>)?|fetch)\(.*method: '(PUT|PATCH|DELETE)'"
     senders = {
         path.relative_to(SOURCES).as_posix() for path in SOURCES.rglob("*.ts*") if re.search(change, path.read_text())
     }
-    assert senders == {"lib/commands.ts", "lib/deployments.ts", "lib/documents.ts", "pages/feel.tsx"}
+    pages = {"editor/drafts.ts", "pages/feel.tsx"}
+    assert senders == {"lib/commands.ts", "lib/deployments.ts", "lib/documents.ts", *pages}
