@@ -96,6 +96,18 @@ def test_a_draft_is_kept_and_nobody_overwrites_it(console, api):
     console.open(f"/editor?draft={key}")
     expect(page.locator(".canvas").get_by_text("Theirs")).to_be_visible()
 
+    api.http.put(f"/model-drafts/{key}", json=theirs, headers={"If-Match": '"2"'}).raise_for_status()
+    page.locator('[data-element-id="start"] .djs-hit').first.click()
+    open_group(page, "General")
+    page.locator("#bio-properties-panel-name").fill("Mine")
+    expect(page.get_by_role("button", name="Undo")).to_be_enabled()
+    page.get_by_role("button", name="Save draft").click()
+    expect(findings.get_by_role("alert")).to_contain_text("'anonymous' has changed draft")
+    console.go("/processes")
+    page.get_by_role("link", name="New process").click()
+    console.settle()
+    expect(page.locator(".canvas").get_by_text("Mine")).to_be_visible()  # it belongs to no draft, and is not lost
+
 
 def test_a_model_runs_right_there(console, api):
     page = console.page

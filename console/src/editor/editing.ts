@@ -1,10 +1,10 @@
 // One modeler from its opening to its end: it is examined and kept while somebody edits.
-import { type Signal, useSignal } from '@preact/signals';
+import { type Signal, useSignal, useSignalEffect } from '@preact/signals';
 import { useLayoutEffect, useMemo, useRef } from 'preact/hooks';
 import { withDiagram } from '../diagram/layout.ts';
 import { t } from '../lib/i18n.ts';
 import { put } from '../lib/router.ts';
-import { type Kept, type Saves, type Saving, saves } from './drafts.ts';
+import { isLost, type Kept, type Saves, type Saving, saves } from './drafts.ts';
 import { createModeler, type Edits, type Modeler } from './modeler.ts';
 import { type Checked, type Checks, checks, type Source } from './validation.ts';
 
@@ -22,7 +22,7 @@ export type Editing = {
   checked: Signal<Checked | null>;
   saving: Signal<Saving>;
   tenantId: Signal<string>;
-  /** Whether there are changes that are neither a draft nor deployed. */
+  /** Whether there are changes that are neither a draft nor deployed, also because the draft could not be saved. */
   isLoose: Signal<boolean>;
 };
 
@@ -47,30 +47,34 @@ export function useEditing(of: Opened, place: string) {
     tenantId: state.tenantId.peek(),
   });
   const kept: Saves = useMemo(() => saves(source, state.saving), []);
+  const isGone = useRef(false);
+  useSignalEffect(() => {
+    const { kept, problem } = state.saving.value;
+    if (problem) state.isLoose.value = true;
+    else if (kept) state.isLoose.value = false;
+  });
   /** The address is that of the draft from now on. */
   const settled = (): void => {
     const key = state.saving.peek().kept?.key;
     if (!key || state.saving.peek().problem) return;
-    state.isLoose.value = false;
     unsaved.delete(place);
-    put({ draft: key });
+    if (!isGone.current) put({ draft: key }); // another page may be there when the answer comes
   };
   const save = (): Promise<void> => kept.now().then(settled);
   const fork = (): Promise<void> => kept.fork().then(settled);
   useLayoutEffect(() => {
     let examined: Checks | null = null;
-    let gone = false;
     const changed = (edits: Edits): void => {
       state.edits.value = edits;
       state.title.value = titleOf(state.modeler.peek()!);
-      state.isLoose.value = state.saving.peek().kept === null;
+      if (!state.saving.peek().kept) state.isLoose.value = true;
       examined?.soon();
       kept.changed();
     };
     const open = async (): Promise<void> => {
       const { xml } = await withDiagram(of.xml, undefined);
       const modeler = await createModeler(host.current!, panel.current!, xml, changed);
-      if (gone) return modeler.destroy();
+      if (isGone.current) return modeler.destroy();
       modeler.fit();
       state.title.value = titleOf(modeler);
       state.modeler.value = modeler;
@@ -78,15 +82,16 @@ export function useEditing(of: Opened, place: string) {
       examined.soon();
     };
     open().catch((error: Error) => {
-      if (!gone) state.failed.value = error.message;
+      if (!isGone.current) state.failed.value = error.message;
     });
     return () => {
-      gone = true;
+      isGone.current = true;
       examined?.end();
       const modeler = state.modeler.peek();
       kept.end();
       if (!modeler) return;
-      const isLoose = state.isLoose.peek();
+      const saving = state.saving.peek();
+      const isLoose = state.isLoose.peek() && (!saving.kept || isLost(saving)); // `kept` saves the others once more
       void source()
         .then((left) => isLoose && unsaved.set(place, { ...left, kept: null }))
         .finally(() => modeler.destroy());

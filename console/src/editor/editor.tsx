@@ -42,9 +42,9 @@ function useWarning(isDirty: boolean): void {
   }, [isDirty]);
 }
 
-type EditingProps = { of: Opened; place: string; onOpen: (of: Opened) => void; reload: () => Promise<void> };
+type EditingProps = { of: Opened; place: string; onOpen: (of: Opened) => void };
 
-function Editing({ of, place, onOpen, reload }: EditingProps) {
+function Editing({ of, place, onOpen }: EditingProps) {
   const trying = useSignal(false);
   const data = { variables: useSignal(''), answers: useSignal('') };
   const outcome = useSignal<{ of: Outcome; definition: Definition | null } | null>(null);
@@ -57,6 +57,12 @@ function Editing({ of, place, onOpen, reload }: EditingProps) {
   useEffect(() => {
     modeler?.mark(new Set(checked?.problems.map((one) => one.element).filter((id) => id !== null)));
   }, [modeler, checked]);
+  /** Open what somebody else has saved. The user gives up the own changes. */
+  const reload = async (): Promise<void> => {
+    const theirs = await draftOf(state.saving.peek().kept!.key);
+    state.isLoose.value = false;
+    onOpen(theirs);
+  };
   const actions = (
     <>
       <TenantChoice
@@ -172,13 +178,5 @@ export function Editor({ id }: { id?: string }) {
         )}
       </>
     );
-  return (
-    <Editing
-      key={files.value}
-      of={of}
-      place={place}
-      onOpen={open}
-      reload={() => draftOf(query.peek().get('draft')!).then(open)}
-    />
-  );
+  return <Editing key={files.value} of={of} place={place} onOpen={open} />;
 }
