@@ -76,10 +76,9 @@ def read_url(value: Any) -> httpx.URL:
     if not isinstance(value, str) or not value.strip():
         raise bad_input("the url is missing")
     try:
-        url = httpx.URL(value.strip())
-    except (httpx.InvalidURL, ValueError) as error:
+        return check_url(httpx.URL(value.strip()))
+    except (httpx.InvalidURL, ValueError) as error:  # the latter by `host`, of a name whose `xn--` says nothing
         raise bad_input(f"the url is not valid: {error}") from error
-    return check_url(url)
 
 
 def check_url(url: httpx.URL) -> httpx.URL:

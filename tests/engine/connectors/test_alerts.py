@@ -198,6 +198,7 @@ async def test_a_notice_is_repeated_until_it_is_taken_and_given_up_in_the_end(ma
         (ConnectorSettings(allowed_targets="127.0.0.1"), None, None, "DISABLED"),
         (ALLOWED, None, "absent", "NO_SECRET"),
         (ALLOWED, "gopher://127.0.0.1/", None, "INVALID_INPUT"),
+        (ALLOWED, "http://xn--/", None, "INVALID_INPUT"),
     ],
 )
 async def test_what_connectors_may_not_call_is_not_called(
