@@ -17,6 +17,7 @@ from vivero.api.reading import conditions
 from vivero.api.search.search_requests import prepare, run
 from vivero.api.services import Services
 from vivero.engine.jobs.durations import seconds
+from vivero.storage.access.tenants import keep
 from vivero.storage.background import alert_rules
 from vivero.storage.background.alert_rules import METRICS, MOST_COUNTED, AlertRule
 from vivero.storage.postgres.driver import Connection
@@ -55,7 +56,7 @@ _decoder, _change_decoder = decoder(RuleBody), decoder(ChangeBody)
 async def save(request: Request, services: Services) -> Response:
     """POST /v2/alert-rules: save a rule, also over the one of the tenant with that name. 200 with its key.
 
-    403 if the caller may not read the figure; 409 for too many.
+    403 if the caller may not read the figure, or that of the rule before; 409 for too many, and without the tenant.
     """
     body = decode(request, _decoder, services.settings)
     every_s, clears_at = _checked(body)
@@ -75,6 +76,11 @@ async def save(request: Request, services: Services) -> Response:
         request.caller.id,
     )
     async with changing(request, services) as connection:
+        if not await keep(connection, tenant):
+            raise Problem(409, "INVALID_STATE", f"There is no tenant '{tenant}'")
+        replaced = await alert_rules.process_of(connection, tenant, rule.name)
+        if replaced is not None:
+            _check_reads(request, replaced)
         key = await alert_rules.save(connection, rule, MOST_RULES)
         if key is None:
             raise Problem(409, "INVALID_STATE", f"A tenant has at most {MOST_RULES} alert rules: delete one first")

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Collection
 from typing import NamedTuple
 
-from vivero.core.records.base import DEFAULT_TENANT
 from vivero.storage.access.tenants import Tenants, TenantStatements
 from vivero.storage.postgres.driver import Connection
 from vivero.storage.postgres.sql_files import beside
@@ -42,11 +41,6 @@ class ModelDraft(NamedTuple):
     created_at_ms: int
     updated_by: str
     updated_at_ms: int
-
-
-async def keep_tenant(connection: Connection, tenant: str) -> bool:
-    """Keep the tenant of a draft until the caller's transaction ends. False if it was deleted."""
-    return tenant == DEFAULT_TENANT or bool((await connection.execute(_sql["keep_tenant"], (tenant,))).rows)
 
 
 async def add(

@@ -1,7 +1,3 @@
--- name: keep_tenant
--- Before `lock`, in the order of a deletion: that of the tenant waits, or is over and gives no row. The default one stays.
-SELECT FROM tenants WHERE tenant_id = $1 FOR KEY SHARE;
-
 -- name: lock
 -- Drafts are added rarely. With the lock no tenant exceeds its number; readers do not wait.
 LOCK TABLE model_drafts IN SHARE ROW EXCLUSIVE MODE;

@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 import msgspec
 
-from vivero.core.records.base import DEFAULT_TENANT
+from vivero.storage.access import tenants
 from vivero.storage.access.sessions import PASSWORD
 from vivero.storage.access.tenants import Tenants, TenantStatements
 from vivero.storage.postgres.driver import Connection
@@ -49,15 +49,10 @@ async def keep_owner(connection: Connection, view: View) -> bool:
     Owners that an identity provider knows have no rows: nobody deletes them here.
     """
     kind, id, provider = view.owner
-    kept = [("keep_tenant", view.tenant)] if view.tenant != DEFAULT_TENANT else []
-    if (kind, provider) == ("USER", PASSWORD):
-        kept.insert(0, ("keep_user", id))
-    elif kind == "TOKEN":
-        kept.insert(0, ("keep_token", id))
-    for name, value in kept:
-        if not (await connection.execute(_sql[name], (value,))).rows:
-            return False
-    return True
+    statement = "keep_user" if (kind, provider) == ("USER", PASSWORD) else "keep_token" if kind == "TOKEN" else None
+    if statement is not None and not (await connection.execute(_sql[statement], (id,))).rows:
+        return False
+    return await tenants.keep(connection, view.tenant)
 
 
 async def save(connection: Connection, view: View, most: int, most_shared: int) -> int | None:

@@ -11,10 +11,6 @@ SELECT FROM users WHERE username = $1 FOR KEY SHARE;
 -- The same for a token.
 SELECT FROM api_tokens WHERE name = $1 FOR KEY SHARE;
 
--- name: keep_tenant
--- The same for the tenant. The default one is never deleted.
-SELECT FROM tenants WHERE tenant_id = $1 FOR KEY SHARE;
-
 -- name: save
 -- A view of the same name is replaced. Nothing if the person has $8 views, or the tenant $9 shared ones.
 INSERT INTO saved_views

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Collection
 
+from vivero.core.records.base import DEFAULT_TENANT
 from vivero.storage.postgres import sql_files
 from vivero.storage.postgres.driver import Connection
 from vivero.storage.postgres.queries import Call
@@ -23,6 +24,12 @@ _SCOPE = sql_files.statement(
     "For one transaction: the policies of row-level security read the setting.",
 )
 
+_KEEP = sql_files.statement(
+    "tenants.keep",
+    "SELECT FROM tenants WHERE tenant_id = $1 FOR KEY SHARE",
+    "Before rows of the tenant, in the order of its deletion: that one waits, or is over and gives no row.",
+)
+
 
 def names_one(text: str) -> bool:
     """Whether the tenants of a command (`core.partitions.tenants`) are a single one."""
@@ -32,6 +39,11 @@ def names_one(text: str) -> bool:
 def scope(tenants: Collection[str]) -> Call:
     """The statement that begins each transaction of a reader: it names the tenants for row-level security."""
     return _SCOPE, (sorted(tenants),)
+
+
+async def keep(connection: Connection, tenant: str) -> bool:
+    """Keep a tenant until the caller's transaction ends. False if there is none. Nobody deletes the default one."""
+    return tenant == DEFAULT_TENANT or bool((await connection.execute(_KEEP, (tenant,))).rows)
 
 
 class TenantStatements:

@@ -86,6 +86,13 @@ async def save(connection: Connection, rule: AlertRule, most: int) -> int | None
     return rows[0][0] if rows else None
 
 
+async def process_of(connection: Connection, tenant: str, name: str) -> str | None:
+    """The process of the rule that `save` would replace, in the caller's transaction; None if there is none."""
+    await connection.execute(_sql["lock"])
+    rows = (await connection.execute(_sql["process_of"], (tenant, name))).rows
+    return rows[0][0] if rows else None
+
+
 async def find(connection: Connection, key: int, tenants: Tenants = None) -> str | None:
     """The process of a rule in one of these tenants, in the caller's transaction; None if there is none."""
     await connection.execute(_sql["lock"])

@@ -3,6 +3,10 @@
 -- their commit at most.
 LOCK TABLE alert_rules IN SHARE ROW EXCLUSIVE MODE;
 
+-- name: process_of
+-- By the unique index, behind `lock`.
+SELECT process_id FROM alert_rules WHERE tenant_id = $1 AND name = $2;
+
 -- name: save
 -- A rule of the same name is replaced, and evaluated at once. Nothing if the tenant has $11 others.
 INSERT INTO alert_rules (tenant_id, name, process_id, metric, threshold, clears_at, every_s, url, secret, made_by, created_at,

@@ -95,6 +95,12 @@ async def test_rules_are_for_people_who_may_deploy_and_read_the_figure(secured, 
         for who in ("vera", "dora", "ada")
     }
     assert statuses == {"vera": [403] * 3, "dora": [200, 403, 403], "ada": [200] * 3}
+    replaced = [
+        (await secured("POST", PATH, order | {"name": name}, basic("dora"))).status for name in ("p", NAME, "o")
+    ]
+    assert replaced == [403, 403, 200], "a rule that one may not delete cannot be replaced"
+    processes = rows.execute("SELECT process_id FROM alert_rules ORDER BY process_id").fetchall()
+    assert processes == [("",), ("order",), ("pay",)]
     keys = {rule["name"]: rule["alertRuleKey"] for rule in await found(secured, "vera")}
     assert sorted(keys) == sorted(["o", "p", NAME])
     for who, key, status in (("vera", "o", 403), ("dora", "p", 403), ("dora", NAME, 403), ("dora", "o", 204)):
@@ -116,6 +122,9 @@ async def test_a_rule_of_another_tenant_is_an_unknown_rule(stored, rows):
     both, one = (
         Client(api_app.build(changed(stored, access=As(*tenants), multi_tenancy=True))) for tenants in ("ab", "b")
     )
+    assert (await both("POST", PATH, RULE | {"tenantId": "a"})).status == 409, "the tenant is not there"
+    for tenant in "ab":
+        rows.put("tenants", tenant_id=tenant, name=tenant)
     keys = [(await both("POST", PATH, RULE | {"tenantId": tenant})).json["alertRuleKey"] for tenant in "ab"]
     assert [(await one("POST", PATH, RULE | more)).status for more in ({"tenantId": "a"}, {})] == [403, 400]
     for method, rest, body in (("PATCH", "", {"mutedUntil": None}), ("POST", "/test", None), ("DELETE", "", None)):
