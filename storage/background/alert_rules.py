@@ -82,6 +82,7 @@ async def save(connection: Connection, rule: AlertRule, most: int) -> int | None
     None: the tenant has `most` others.
     """
     await connection.execute(_sql["lock"])
+    await connection.execute(_sql["drop_waiting"], (rule.tenant, rule.name, rule.process, rule.metric, rule.url))
     rows = (await connection.execute(_sql["save"], (*msgspec.structs.astuple(rule), most))).rows
     return rows[0][0] if rows else None
 

@@ -7,17 +7,29 @@ LOCK TABLE alert_rules IN SHARE ROW EXCLUSIVE MODE;
 -- By the unique index, behind `lock`.
 SELECT process_id FROM alert_rules WHERE tenant_id = $1 AND name = $2;
 
+-- name: drop_waiting
+-- Before a rule watches something else ($3, $4), or tells somebody else ($5). A notice that waits would give its value as that
+-- of the new figure.
+DELETE FROM alert_deliveries d USING alert_rules r
+WHERE r.tenant_id = $1 AND r.name = $2 AND (r.process_id, r.metric, r.url) IS DISTINCT FROM ($3::text, $4::text, $5::text)
+    AND d.alert_rule_key = r.alert_rule_key AND d.state = 'PENDING';
+
 -- name: save
--- A rule of the same name is replaced, and evaluated at once. Nothing if the tenant has $11 others.
-INSERT INTO alert_rules (tenant_id, name, process_id, metric, threshold, clears_at, every_s, url, secret, made_by, created_at,
-    updated_at, next_at, since)
+-- A rule of the same name is replaced, and evaluated at once. One that watches something else, or tells somebody else, begins
+-- anew. Nothing if the tenant has $11 others.
+INSERT INTO alert_rules AS old (tenant_id, name, process_id, metric, threshold, clears_at, every_s, url, secret, made_by,
+    created_at, updated_at, next_at, since)
 SELECT $1::text, $2::text, $3::text, $4::text, $5::bigint, $6::bigint, $7::int, $8::text, $9::text, $10::text, clock_timestamp(),
     clock_timestamp(), clock_timestamp(), clock_timestamp()
 WHERE (SELECT count(*) FROM alert_rules r WHERE r.tenant_id = $1 AND r.name <> $2) < $11
 ON CONFLICT (tenant_id, name) DO UPDATE
 SET process_id = excluded.process_id, metric = excluded.metric, threshold = excluded.threshold, clears_at = excluded.clears_at,
     every_s = excluded.every_s, url = excluded.url, secret = excluded.secret, made_by = excluded.made_by,
-    updated_at = excluded.updated_at, next_at = excluded.next_at, revision = alert_rules.revision + 1
+    updated_at = excluded.updated_at, next_at = excluded.next_at, revision = old.revision + 1,
+    (value, is_raised, is_told, since) = (
+        SELECT CASE WHEN same THEN old.value END, same AND old.is_raised, same AND old.is_told,
+            CASE WHEN same THEN old.since ELSE excluded.since END
+        FROM (SELECT (old.process_id, old.metric, old.url) = (excluded.process_id, excluded.metric, excluded.url) AS same) s)
 RETURNING alert_rule_key;
 
 -- name: find

@@ -1091,7 +1091,7 @@ WITH_CHANGES = {
     "audit_log.add",
     "task_comments.add",
     *("saved_views.save", "saved_views.delete"),
-    *(f"alert_rules.{name}" for name in ("save", "mute", "delete", "test")),
+    *(f"alert_rules.{name}" for name in ("drop_waiting", "save", "mute", "delete", "test")),
     *("model_drafts.add", "model_drafts.change", "model_drafts.delete"),
     "task_listeners.changed",
     "cluster_variables.changed",

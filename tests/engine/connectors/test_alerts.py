@@ -162,6 +162,25 @@ async def test_a_muted_rule_tells_afterwards_what_has_changed(make, do, incident
     assert told(server) == [("RAISED", 9)]
 
 
+async def test_a_rule_that_tells_somebody_else_begins_anew(make, do, incidents, connection, server):
+    """The new receiver hears that the rule is raised, and nothing that waited for the old one."""
+    key = await make()
+    await incidents(9)
+    await do()
+    server.answer = lambda request: (500, {}, b"")
+    await incidents(0)
+    await do()
+    server.answer = lambda request: (200, {}, b"")
+    assert await make(url=f"{server.url}?new") == key
+    assert await one(connection, "value, is_raised, is_told") == (None, False, False)
+    await incidents(8)
+    await do()
+    assert await make(url=f"{server.url}?new", threshold=4) == key
+    await incidents(7)
+    await do()
+    assert told(server) == [("RAISED", 9), ("CLEARED", 0), ("RAISED", 8)]
+
+
 async def test_a_notice_is_repeated_until_it_is_taken_and_given_up_in_the_end(make, do, incidents, connection, server):
     """The end waits behind the beginning. Each attempt has the same id."""
     await make()
