@@ -1,4 +1,4 @@
-"""Validations: what a deployment would say to files that somebody still edits. Camunda's API has no such route."""
+"""Validations: the verdict of a deployment on files that somebody still edits. Camunda's API has no such route."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from vivero.api.services import Services
 
 
 def identity(request: Request) -> object:
-    """Who sends a request: the caller, or the address while there is no authentication."""
+    """The sender of a request: the caller, or the address while there is no authentication."""
     caller = request.caller
     return request.owner if caller is ANYBODY else (caller.kind, caller.id, caller.provider)
 

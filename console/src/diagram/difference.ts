@@ -4,11 +4,11 @@ import { hasDiagram } from './layout.ts';
 
 const MODEL = 'http://www.omg.org/spec/BPMN/20100524/MODEL';
 const SCOPE = /^(process|subProcess|adHocSubProcess|transaction|laneSet|lane|global\w*Task)$/;
-/** What says nothing of its own: flows name their ends. */
+/** Elements that say nothing of their own: flows name their ends. */
 const SILENT = new Set(['incoming', 'outgoing', 'flowNodeRef', 'extensionElements']);
 /** References to elements of the file that have no place in a diagram, whose content counts instead of their ids. */
 const REFERENCE = /^(message|signal|error|escalation)Ref$/;
-/** What tells elements of one kind in one list apart. */
+/** The attributes that tell elements of one kind in one list apart. */
 const NAMES = ['target', 'key', 'name', 'type', 'source', 'id'];
 
 export type Change = 'added' | 'removed' | 'changed';
@@ -91,7 +91,7 @@ function differing(before: Map<string, string>, after: Map<string, string>): Fac
     .filter((fact) => fact.before !== fact.after);
 }
 
-/** What is different, in the order of the newer model, and then what was removed. Elements are the same if their ids and kinds are. */
+/** The differences, in the order of the newer model, and then the removed elements. Elements are the same if their ids and kinds are. */
 export function differencesOf(before: string, after: string, process: string): Difference[] {
   const [old, now] = [elementsOf(before, process), elementsOf(after, process)];
   const made = ({ element }: Known, change: Change, facts: Fact[] = []): Difference => ({
@@ -118,7 +118,7 @@ export type Ghost = { id: string; name: string; box: DOMRectReadOnly | null; way
 
 const at = (of: Element, name: string): number => Number(of.getAttribute(name));
 
-/** Where removed elements were in the diagram of the older model. None if one of the files places no elements: then places mean nothing. */
+/** The places of removed elements in the diagram of the older model. None if one of the files places no elements: then places mean nothing. */
 export function ghostsOf(xml: string, after: string, removed: readonly Difference[]): Ghost[] {
   if (!hasDiagram(xml) || !hasDiagram(after)) return [];
   const file = new DOMParser().parseFromString(xml, 'text/xml');

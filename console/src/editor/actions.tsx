@@ -1,4 +1,4 @@
-// What one can do with the model that is edited: take it from a file and to a file, deploy it, start it.
+// The actions on the model that is edited: take it from a file and to a file, deploy it, start it.
 import { useSignal } from '@preact/signals';
 import { useRef } from 'preact/hooks';
 import { get } from '../lib/api.ts';
@@ -82,7 +82,7 @@ export function DeployButton({
   );
 }
 
-/** What became of the deployment: the process to start, or why there is none. */
+/** The outcome of the deployment: the process to start, or why there is none. */
 export function Deployed({ outcome, definition }: { outcome: Outcome; definition: Definition | null }) {
   if (outcome.problem) return <ProblemBox problem={outcome.problem} />;
   if (!definition) return <p class="ok">{t('deploy.done')}</p>;

@@ -1,4 +1,4 @@
-// What the server has of the draft: who saved it and when, or why it has not the newest changes.
+// The state of the draft on the server: who saved it and when, or why it has not the newest changes.
 import type { Signal } from '@preact/signals';
 import { Problem } from '../lib/api.ts';
 import { t } from '../lib/i18n.ts';

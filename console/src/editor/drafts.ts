@@ -19,7 +19,7 @@ export type Kept = { key: string; version: number; by: string; at: string };
 export type Saving = { kept: Kept | null; problem: Problem | null; busy: boolean };
 export type Saves = { changed(): void; now(): Promise<void>; fork(): Promise<void>; end(): void };
 
-/** How long the user must have stopped. */
+/** The user must have stopped for this time. */
 const PAUSE_MS = 5_000;
 
 const keptOf = (of: Pick<Draft, 'modelDraftKey' | 'version' | 'updatedBy' | 'lastUpdatedDate'>): Kept => ({

@@ -8,10 +8,10 @@ import { isLost, type Kept, type Saves, type Saving, saves } from './drafts.ts';
 import { createModeler, type Edits, type Modeler } from './modeler.ts';
 import { type Checked, type Checks, checks, type Source } from './validation.ts';
 
-/** What is opened. `kept`: the draft that it is; null if it is none. */
+/** The file that is opened. `kept`: the draft that it is; null if it is none. */
 export type Opened = Source & { kept: Kept | null };
 
-/** What this tab has edited without a draft, by the address of its page: whoever comes back goes on with it. */
+/** The models that this tab has edited without a draft, by the address of the page: whoever comes back goes on with them. */
 export const unsaved = new Map<string, Opened>();
 
 export type Editing = {

@@ -44,7 +44,7 @@ export type Modeler = {
   xml(): Promise<string>;
   /** The id and the name of what the diagram shows. */
   root(): { id: string; name: string };
-  /** What the library did not understand of the file, and would leave out of the next one. */
+  /** The parts of the file that the library did not understand, and would leave out of the next one. */
   lost: readonly string[];
   /** Mark the elements that have problems. Some may not be drawn. */
   mark(ids: ReadonlySet<string>): void;

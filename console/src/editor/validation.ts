@@ -12,9 +12,9 @@ export type Checks = { soon(): void; end(): void };
 /** A file with its tenant, as the server takes it. */
 export type Source = { name: string; xml: string; tenantId: string };
 
-/** How long the user must have stopped. */
+/** The user must have stopped for this time. */
 const PAUSE_MS = 600;
-/** How long the server is left alone after it refused. */
+/** The server is left alone for this time after it refused. */
 const BUSY_MS = 3_000;
 
 async function validate({ name, xml, tenantId }: Source): Promise<Checked> {

@@ -45,7 +45,7 @@ const LOOKS: Record<string, Look> = {
   CompensationEnded: { icon: '↶', word: 'event.compensated', tone: 'ok' },
 };
 
-/** What the list shows: everything, the commands with the events of one of them, or the events whose types match. */
+/** The choice of rows: everything, the commands with the events of one of them, or the events whose types match. */
 export const CHOICES = [
   ['', 'filter.all', /./],
   ['commands', 'history.byCommand', /^Command/],

@@ -1,4 +1,4 @@
-// Who calls whom: the call activities, messages, decisions and forms in the latest version of each process.
+// Calls between processes: the call activities, messages, decisions and forms in the latest version of each process.
 import { search } from './api.ts';
 import { modelOf } from './models.ts';
 import type { Definition, PageInfo } from './shapes.ts';

@@ -2,10 +2,10 @@
 import { signal } from '@preact/signals';
 import type { PageInfo, UserTask } from './shapes.ts';
 
-/** How many of them there are. The title of each page has the number in front. */
+/** The number of these tasks. The title of each page has the number in front. */
 export const newTasks = signal(0);
 
-/** What this browser knows. `seen`: keys that were in the list. `told`: those with a notification. `newest`: the last creation date. */
+/** The knowledge of this browser. `seen`: keys that were in the list. `told`: those with a notification. `newest`: the last creation date. */
 export type Known = { seen: string[]; told: string[]; newest: string };
 
 const keyOf = (user: string): string => `vivero.tasks.${user}`;

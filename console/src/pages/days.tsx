@@ -39,7 +39,7 @@ function Bars({ days, most }: { days: readonly Day[]; most: number }) {
   );
 }
 
-/** How many instances ran at the end of each day, as steps. */
+/** The number of instances that ran at the end of each day, as steps. */
 function Backlog({ days }: { days: readonly Day[] }) {
   const most = Math.max(1, ...days.map(({ running }) => running ?? 0));
   return (

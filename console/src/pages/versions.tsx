@@ -26,7 +26,7 @@ import { versionColumn } from '../parts/versions.tsx';
 
 const SIZE = 100;
 
-/** Who made these deployments, by their keys, as far as the audit log says so. Empty without the right to read it. */
+/** The people who made these deployments, by their keys, as far as the audit log says so. Empty without the right to read it. */
 async function deployersOf(deployments: readonly string[], abort: AbortSignal): Promise<Map<string, string>> {
   const filter = { entityType: 'RESOURCE', operationType: 'CREATE', deploymentKey: { $in: deployments } };
   const found = await ifAllowed(
@@ -101,7 +101,7 @@ function VersionList({ id, all }: { id: string; all: Definition[] }) {
   return <Table label={t('versions')} columns={columns} items={all} id={(d) => d.processDefinitionKey} />;
 }
 
-/** Which of the versions, in the order of the list. */
+/** The choice of a version, in the order of the list. */
 function Choice({ label, name, all, value }: { label: string; name: string; all: Definition[]; value: Definition }) {
   return (
     <label>

@@ -15,7 +15,7 @@ const MOST = 50;
 const HIDDEN_MS = 60_000;
 const NAMED = 3;
 
-/** What is work for the user: own tasks, and those that somebody of their groups should take. Without authentication all that nobody has. */
+/** The work for the user: own tasks, and those that somebody of their groups should take. Without authentication all that nobody has. */
 function filtersOf({ username, groups }: User): Record<string, unknown>[] {
   const free = { state: 'CREATED', assignee: { $exists: false } };
   if (isOpen.value) return [free];
