@@ -15,6 +15,12 @@ ROWS = {
     "views": "INSERT INTO saved_views"
     " (tenant_id, owner_type, owner_id, owner_provider, resource, name, query, is_shared, created_at, updated_at)"
     f" SELECT 't', 'USER', 'a', '', 'user-tasks', n, {TEXT}, true, now(), now() FROM generate_series(1, 5) n",
+    "drafts": "INSERT INTO model_drafts"
+    " (tenant_id, name, content, version, created_by, created_at, updated_by, updated_at)"
+    f" SELECT 't', 'x.bpmn', {TEXT}, 1, 'a', now(), 'a', now() FROM generate_series(1, 5) n",
+    "authors": "INSERT INTO model_drafts"
+    " (tenant_id, name, content, version, created_by, created_at, updated_by, updated_at)"
+    f" SELECT 't', 'x.bpmn', 'x', 1, {TEXT}, now(), 'a', now() FROM generate_series(1, 5) n",
     "keys": "INSERT INTO idempotency_keys (tenant, key, body_sha, expires_at)"
     f" SELECT 't', {TEXT}, '', now() FROM generate_series(1, 5) n",
     "batches": "INSERT INTO batch_operations"
