@@ -11,7 +11,7 @@ from tests.console.browser import Api
 from tests.console.conftest import MODELS, serving
 from tests.eventually import eventually_sync
 
-pytestmark = pytest.mark.process
+pytestmark = [pytest.mark.process, pytest.mark.long]
 
 ADMIN, PASSWORD = "admin", "correct horse battery"
 PEOPLE = {"vera": "viewer", "olga": "operator"}

@@ -8,7 +8,7 @@ from playwright.sync_api import expect
 from tests.console.conftest import DECISIONS, MODELS
 from tests.eventually import eventually_sync
 
-pytestmark = pytest.mark.process
+pytestmark = [pytest.mark.process, pytest.mark.long]
 
 
 def test_the_palette_goes_to_a_page_a_process_a_decision_and_an_instance(console, api):

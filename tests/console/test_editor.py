@@ -8,7 +8,7 @@ from playwright.sync_api import expect
 
 from tests.eventually import eventually_sync
 
-pytestmark = pytest.mark.process
+pytestmark = [pytest.mark.process, pytest.mark.long]
 
 HOSTILE = "<img src=x onerror=alert(1)> & 'stock'"
 

@@ -18,7 +18,7 @@ from tests.core.models import end, start, sub, task
 
 __all__ = ["test_a_decision", "test_a_decision_instance"]
 
-pytestmark = pytest.mark.process
+pytestmark = [pytest.mark.process, pytest.mark.long]
 
 TOOLS = ad_hoc("tools", task("ask"), task("write"), until="=false", name="Tools")
 

@@ -14,7 +14,7 @@ from playwright.sync_api import expect
 
 from tests.eventually import eventually_sync
 
-pytestmark = pytest.mark.process
+pytestmark = [pytest.mark.process, pytest.mark.long]
 
 NOTHING = {"items": [], "page": {"totalItems": 0, "hasMoreTotalItems": False, "startCursor": None, "endCursor": None}}
 LISTS = {
