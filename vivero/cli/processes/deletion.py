@@ -237,6 +237,7 @@ _KINDS = {
     "pendingStarts": "messages that wait for others",
     "comments": "comments",
     "savedViews": "saved views",
+    "modelDrafts": "drafts of models",
     "idempotencyKeys": "idempotency keys",
     "batchOperations": "filters of batch operations",
     "batchOperationItems": "errors of their items",
