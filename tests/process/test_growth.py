@@ -82,6 +82,7 @@ def directory(reachable_directory):
     return reachable_directory()
 
 
+@pytest.mark.long
 async def test_copies_are_as_the_real_ones_and_the_engine_goes_on(program, tables, connection, directory, monkeypatch):
     assert tables <= {*(await columns_of(connection)), *COUNTED, *BOUNDED}, "copies would lack these rows"
     monkeypatch.setattr(filling, "PORTION", PORTION)

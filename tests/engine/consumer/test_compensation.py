@@ -65,6 +65,7 @@ def many(*before):
     return in_line(loop(inner, item="item", collection=f"=for i in 1..{MANY} return i"), *before, T, task("z"))
 
 
+@pytest.mark.long
 async def test_very_many_are_compensated_page_by_page(migrated, connection):
     """In the order of completion, though a node that keeps nothing in memory does it."""
     serial = Serial()

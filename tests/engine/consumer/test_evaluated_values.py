@@ -5,6 +5,7 @@ A table: every place of a model where an expression is evaluated, and values tha
 
 import random
 
+import pytest
 import trio
 
 from tests.core.engine import raw
@@ -158,6 +159,7 @@ def model(place, id):
     return listening(content, it=[LISTENERS[place]]) if place in LISTENERS else content
 
 
+@pytest.mark.long
 async def test_whatever_is_evaluated_the_database_takes_what_comes_of_it(migrated, connection):
     serial = Serial()
     ids = {place: f"p{number}" for number, place in enumerate(PLACES)}

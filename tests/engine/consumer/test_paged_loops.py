@@ -508,7 +508,7 @@ class Listened(Attended, Serial):
     """A serial run in which everything has listeners, whose jobs are done at once."""
 
 
-@pytest.mark.parametrize("paged_from", [0, 8, 500])
+@pytest.mark.parametrize("paged_from", [0, *(pytest.param(rows, marks=pytest.mark.long) for rows in (8, 500))])
 async def test_random_runs_with_listeners(same_end, monkeypatch, paged_from, seed):
     monkeypatch.setattr(serial_runs, "Serial", lambda: Listened(StepLimits(paged_from=paged_from)))
     await same_end(mixed_runs(range(seed, seed + 3), Random(seed)), caches=CACHES)

@@ -85,6 +85,7 @@ async def live_ten_years(dsn, connection, instances, steps, seed):
     return total
 
 
+@pytest.mark.long
 async def test_ten_years_with_restarts_and_a_clock_that_goes_back(migrated, connection, seed):
     assert await live_ten_years(migrated, connection, 100, 8, seed) > 500
 
