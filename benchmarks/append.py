@@ -1,4 +1,4 @@
-"""How fast does the log take commands: concurrent callers, each waiting for its own command to be durable."""
+"""The speed at which the log takes commands: concurrent callers, each waiting for its own command to be durable."""
 
 from __future__ import annotations
 

@@ -81,7 +81,7 @@ async def _measure(_dsn: str, port: int, process: psutil.Process) -> dict[str, f
 
 
 def _felt(taken: list[Latency], phases: Phases) -> dict[str, float]:
-    """What others' requests take in each phase, and how many times as long as with nothing else."""
+    """The times of others' requests in each phase, also as a multiple of those with nothing else."""
     figures: dict[str, float] = {}
     beside = {name: phase for name, phase in phases.items() if name != "alone"}
     for name, (begin, end) in beside.items():
@@ -170,7 +170,7 @@ async def _open_jobs(client: httpx.AsyncClient, key: str, type_: str) -> int:
 
 
 async def _longest_turn_s(client: httpx.AsyncClient) -> float:
-    """How long the program's loop of events has computed at once, at most."""
+    """The longest turn of the program's loop of events."""
     lines = (await client.get(client.base_url.join("/metrics"))).raise_for_status().text.splitlines()
     return next(float(line.split()[-1]) for line in lines if line.startswith("vivero_loop_longest_turn_seconds"))
 

@@ -1,4 +1,4 @@
-"""What does an instance cost each part of the system, and how many instances a second would larger machines give?
+"""The cost of an instance in each part of the system, and the instances a second that larger machines would give.
 
 An API node and an engine node run in processes of their own on one PostgreSQL, so that the CPU time of each part is
 that of its processes. WAL and flushes are read from PostgreSQL. The projection divides the cores of a machine in

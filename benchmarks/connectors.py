@@ -1,4 +1,4 @@
-"""How many HTTP calls of connectors a process of its own role makes in a second, and the CPU time of a call.
+"""The HTTP calls of connectors that a process of their own role makes in a second, and the CPU time of a call.
 
 The instances exist before the process starts. The engine and the process that is called are processes of their own.
 """

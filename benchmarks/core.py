@@ -1,4 +1,4 @@
-"""How fast is the core alone: create + complete of a one-task process in memory, no database, no log."""
+"""The speed of the core alone: create + complete of a one-task process in memory, no database, no log."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How often an expression is evaluated, and how fast it is parsed and compiled."""
+"""The evaluations of an expression in a second, and the time in which it is parsed and compiled."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How fast is the whole program over real HTTP: instances from POST to completion, server and client in own processes.
+"""The speed of the whole program over real HTTP: instances from POST to completion, server and client in processes.
 
 `flat`: 32 creators and 4 workers as fast as they can. `paced`: 50 instances a second, the latency of a quiet server.
 `await`: a process without tasks, started and awaited on one connection.

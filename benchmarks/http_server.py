@@ -1,4 +1,4 @@
-"""How fast is the HTTP server alone: trivial requests a second and their latency, over real sockets.
+"""The speed of the HTTP server alone: trivial requests a second and their latency, over real sockets.
 
 The server runs in a process of its own, on a core
 of its own where the system lets us choose; the client is a loop around raw sockets with one prepared request. Its CPU

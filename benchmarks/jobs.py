@@ -1,4 +1,4 @@
-"""How many background jobs are dispatched in a second, and how late are those that come at a steady rate."""
+"""The background jobs that are dispatched in a second, and the delays of those that come at a steady rate."""
 
 from __future__ import annotations
 

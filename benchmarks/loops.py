@@ -50,7 +50,7 @@ Latency = tuple[float, float]
 
 
 def run() -> tuple[dict[str, float], dict[str, str]]:
-    """How long the loop takes, what others' requests take meanwhile, and the server's memory."""
+    """The time of the loop, the times of others' requests meanwhile, and the server's memory."""
     return trio.run(measured, LOOP, _measure, {"items": f"{ITEMS:,}", "others": f"{PER_SECOND:.0f} instances/s"})
 
 

@@ -56,7 +56,7 @@ _ACTIVITIES = {
 
 
 def run() -> tuple[dict[str, float], dict[str, str]]:
-    """What others' requests take during each operation, and how long the loop of events computes at once."""
+    """The times of others' requests during each operation, and the longest turn of the loop of events."""
     figures: dict[str, float] = {}
     notes: dict[str, str] = {}
     for kind in KINDS:

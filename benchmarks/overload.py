@@ -1,4 +1,4 @@
-"""What does an overload cost? The peak and two kinds of overload in turn, on one program.
+"""The cost of an overload: the peak and two kinds of overload in turn, on one program.
 
 `clients`: ten times as many clients of every kind as at the peak. `creators`: 900 clients that only create, beside the
 usual workers; more than the engine finishes in time, so that creations are refused. Each client asks again at once. The

@@ -1,4 +1,4 @@
-"""What does a command cost two engine processes on two partitions, compared with one process on one partition?
+"""The cost of a command in two engine processes on two partitions, compared with one process on one partition.
 
 The same number of creations of a one-task process is appended directly to the logs, in equal parts. CPU times are those
 of the engine processes and of PostgreSQL's backends. A ratio near 1 means that the number of cores is what limits.

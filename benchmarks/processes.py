@@ -1,4 +1,4 @@
-"""What does an instance cost two processes with two partitions over HTTP, compared with one process with one?
+"""The cost of an instance in two processes with two partitions over HTTP, compared with one process with one.
 
 All programs run at the same time, each on a PostgreSQL of its own, and get bursts of load in turn. So other load of
 the machine changes them alike. Two processes get twice as many clients. The CPU time of PostgreSQL is also told by the

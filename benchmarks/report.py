@@ -1,4 +1,4 @@
-"""How a benchmark says what it measured: one JSON line, and a table with the machine it ran on."""
+"""The report of a benchmark: one JSON line, and a table with the machine it ran on."""
 
 from __future__ import annotations
 

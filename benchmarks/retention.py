@@ -1,4 +1,4 @@
-"""How fast does retention delete, and do tables stay level while instances come and go?
+"""The speed at which retention deletes, and the level of tables while instances come and go.
 
 Filled with copies of ended instances as for `growth`, 50,000 (VIVERO_BENCH_INSTANCES), which are then deleted. After
 that a program creates and completes instances at a steady pace, and deletes them a minute after their end, for

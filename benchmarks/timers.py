@@ -1,4 +1,4 @@
-"""How fast do overdue timers fire, how late do timers fire that nobody is waiting behind, what do pending ones cost.
+"""The speed at which overdue timers fire, the delay of timers that are alone, and the cost of pending ones.
 
 `VIVERO_BENCH_PENDING` is how many pending timers the start is measured with (1,000,000; 10,000,000 takes minutes).
 """

@@ -62,7 +62,7 @@ def test_the_help_says_what_each_benchmark_measures(capsys):
         engine.main(["--help"])
     shown = dict(re.findall(r"^  (\w+) +([A-Z].+)$", capsys.readouterr().out, re.MULTILINE))
     assert set(engine.NAMES) <= set(shown)
-    assert shown["capacity"].startswith("What does an instance cost each part of the system")
+    assert shown["capacity"].startswith("The cost of an instance in each part of the system")
 
 
 def test_benchmarks_are_compared_with_an_earlier_run(benchmarks, tmp_path, capsys):

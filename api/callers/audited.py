@@ -21,7 +21,7 @@ class Weight(Enum):
 
 @dataclass(frozen=True, slots=True)
 class Audited:
-    """How the audit log shows the change that a route makes. `related` is the type of the member of a role or group."""
+    """The audit log's form of the change that a route makes. `related` is the type of the member of a role or group."""
 
     entity: str
     operation: str

@@ -47,7 +47,7 @@ class PartEnd(Enum):
 
 
 FormEvent = PartHead | bytes | PartEnd
-"""What follows in a body: the head of a part, some of its bytes, its end; then the end of the body."""
+"""The next piece of a body: the head of a part, some of its bytes, its end; then the end of the body."""
 
 
 def read_parts(request: Request, limit: int) -> list[FormPart]:

@@ -24,7 +24,7 @@ from vivero.storage.retention.erasure_by_value import Search
 from vivero.storage.retention.sought import SHORTEST, Sought
 
 OF_ARCHIVE = "archive:"
-"""How the place begins in the archive, behind all instances in the tables."""
+"""The beginning of a place in the archive, behind all instances in the tables."""
 ARCHIVE_S = 5.0
 """Seconds for which one request searches the archive; it searches one file at least."""
 LOGS_S = 1.0

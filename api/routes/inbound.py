@@ -40,7 +40,7 @@ OWN_HEADERS = frozenset(
     ("connection", "content-length", "content-security-policy", "set-cookie", "transfer-encoding", "upgrade")
 )
 NOT_PLAIN = (codecs.BOM_UTF8, codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE, codecs.BOM_UTF32_BE)
-"""How a body with a byte order mark begins. The mark of UTF-32-LE begins as that of UTF-16-LE."""
+"""The beginnings of bodies with a byte order mark. The mark of UTF-32-LE begins as that of UTF-16-LE."""
 
 Document = dict[str, Any]
 

@@ -56,7 +56,7 @@ class Route:
     needs_for_parts: tuple[Permission, ...] = ()
     """Permissions that are enough for some requests. If not for all, the handler checks which (`require_by_key`)."""
     audited: Audited | None = None
-    """How the audit log shows what the route changes; None for a route that only reads, or is `unrecorded`."""
+    """The audit log's form of what the route changes; None for a route that only reads, or is `unrecorded`."""
     unrecorded: bool = False
     """Whether it changes something that the audit log does not show: leases of jobs, and faults for tests."""
     has_dry_run: bool = False

@@ -75,7 +75,7 @@ _decode = msgspec.json.decode
 
 @dataclass(frozen=True, slots=True)
 class State:
-    """How far the filling is: of `total` copies, which are numbered from `real`, `done` are made."""
+    """The progress of the filling: of `total` copies, which are numbered from `real`, `done` are made."""
 
     began: datetime
     real: int

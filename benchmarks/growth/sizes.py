@@ -1,4 +1,4 @@
-"""How large the tables and their indexes are, and what an instance costs of each."""
+"""The sizes of the tables and their indexes, and what an instance adds to each."""
 
 from __future__ import annotations
 

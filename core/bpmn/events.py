@@ -44,7 +44,7 @@ EVENT_KINDS: Mapping[str, EventKind] = {
 
 
 def event_of(member: Member, extensions: Extensions, draft: Draft) -> EventDefinition | None:
-    """What an event waits for or throws. None for a none event, and for a wrong one (reported)."""
+    """The event that is waited for or thrown. None for a none event, and for a wrong one (reported)."""
     place = draft.place_of(member)
     found = [] if place is None else event_definitions(member.element)
     if place is None or not found:

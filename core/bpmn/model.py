@@ -487,7 +487,7 @@ class Process:
     nodes: MappingOf[NodeId, Node]
     flows: MappingOf[FlowId, Flow]
     retention_ms: int | None = None
-    """How long ended instances stay; 0: for ever; None: as the settings say."""
+    """The time for which ended instances stay; 0: for ever; None: as the settings say."""
 
     @property
     def root(self) -> Node:

@@ -51,7 +51,7 @@ MAX_ROWS_PER_POSITION = 5_000
 
 @dataclass(frozen=True, slots=True)
 class StepLimits:
-    """How much one command may do before the rest is deferred."""
+    """The work that one command may do before the rest is deferred."""
 
     quantum_items: int = 500
     timers: TimerRules = TIMER_RULES
@@ -79,7 +79,7 @@ class AwaitingLoad:
     needs: list[Need]
 
     def loaded(self, left_out: Set[Need]) -> int:
-        """How many of the first commands have all that they need."""
+        """The number of first commands that have all that they need."""
         wanted = (COMMANDS[type(one.command)].needs(one.command, self.tenant) for one in self.commands)
         return len(self.commands) if not left_out else len(list(takewhile(left_out.isdisjoint, wanted)))
 

@@ -13,7 +13,7 @@ LARGE = 2_000
 
 
 class StageBudget:
-    """What a stage has left, and the steps of the quantum. Each partition has one; `begin_stage` fills it again."""
+    """The rest of a stage's budget and of the quantum's steps. Each partition has one; `begin_stage` fills it again."""
 
     __slots__ = ("_characters_read", "_read", "known", "spent", "stage_steps", "steps", "steps_left", "values_left")
 

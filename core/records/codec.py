@@ -61,7 +61,7 @@ class UnknownFormat(Exception):
 
 
 _FORMAT = b'{"v":'
-"""How a command of a later format than 1 begins: its number comes before its fields."""
+"""The beginning of a command of a later format than 1: its number comes before its fields."""
 
 
 class _CommandDecoders(dict[str, msgspec.json.Decoder[Command]]):

@@ -408,7 +408,7 @@ class StartOpened(Event, frozen=True):
 
 
 class StartDescribed(Event, frozen=True):
-    """What the model tells agents and connectors about a start event that has just been opened."""
+    """The properties for agents and connectors of a start event that has just been opened."""
 
     key: int
     properties: dict[str, str]

@@ -1,4 +1,4 @@
-"""Where events have what clients sent: variables, ids, texts. An erasure empties it (docs/adr/0066).
+"""The places of events that have what clients sent: variables, ids, texts. An erasure empties it (docs/adr/0066).
 
 Events of instance trees are emptied as a whole, with their trees. Those of message channels, signals and conditions
 belong to no tree. `FREE` says what is emptied in them. By the texts in `NAMES` they refer to each other: an event goes

@@ -104,7 +104,7 @@ class PastScopeEntry(Entry, frozen=True):
 
 
 class CompensationEntry(Entry, frozen=True):
-    """What a compensation handler, or its boundary event, compensates: `key` is the registration.
+    """The subject of a compensation handler, or of its boundary event: `key` is the registration.
 
     `thrower`: the element that waits for all handlers. `scopes`: keys of live scopes, and of registrations of completed
     ones, whose handlers follow: those `before` a key, and with `only` those of one activity. `inside`: registrations

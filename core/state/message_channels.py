@@ -242,7 +242,7 @@ class StartSubscription(Row):
     together: bool = False
     """All messages of the start event start one instance together, those of one correlation key."""
     properties: dict[str, str] | None = None
-    """What the model tells agents and connectors about the start event."""
+    """The properties of the start event for agents and connectors."""
     state: Annotated[str, DELETES] = OPEN
 
 

@@ -1,4 +1,4 @@
-"""How many commands may be moved from an inbox to its log at once.
+"""The number of commands that may be moved from an inbox to its log at once.
 
 Commands of clients wait behind those in the log, and one of them may be the cure: deleting the definition stops
 processes that start each other without end. Therefore the log gets only as many internal commands as the engine soon

@@ -22,7 +22,7 @@ WAIT_SHARE = 0.4
 
 
 class QueueLimit:
-    """How many new commands may wait: as many as are admitted in time, at the rate of the last periods.
+    """The number of new commands that may wait: as many as are admitted in time, at the rate of the last periods.
 
     A command that waits in vain costs as much as one that is admitted. A refusal before its body is read costs little.
     """

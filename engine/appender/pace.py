@@ -1,4 +1,4 @@
-"""How many unprocessed new commands the log may hold: running work comes before new work.
+"""The number of unprocessed new commands that the log may hold: running work comes before new work.
 
 The log is processed strictly in order, so a completion waits for every creation before it. Therefore new commands wait
 outside the log for capacity. The capacity is a window that follows the lag: it shrinks when commands of running work
@@ -62,7 +62,7 @@ class AppendPace:
         return self._new + self._work
 
     def capacity(self) -> int:
-        """How many new commands may be appended now."""
+        """The number of new commands that may be appended now."""
         return max(0, int(self.window) - self._new)
 
     def appended(self, position: int, new: int, work: int, since: float, now: float) -> None:

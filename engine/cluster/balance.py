@@ -31,7 +31,7 @@ def assign(owners: Mapping[int, str | None], nodes: Collection[str]) -> dict[int
 
 
 def _quotas(held: Mapping[str, Sequence[int]], partitions: int) -> dict[str, int]:
-    """How many partitions each node should lead. Those that lead most keep the odd ones."""
+    """The number of partitions that each node should lead. Those that lead most keep the odd ones."""
     least, odd = divmod(partitions, len(held))
     by_load = sorted(held, key=lambda node: (-len(held[node]), node))
     return {node: least + (place < odd) for place, node in enumerate(by_load)}

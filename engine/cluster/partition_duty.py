@@ -16,7 +16,7 @@ from vivero.storage.log.command_log import AppendedSegment
 from vivero.storage.postgres.ticks import tick_in
 
 EXPECT_S = 0.005
-"""How long a quantum of deferred work waits for commands that are being appended, so that they need not wait for it."""
+"""The time for which deferred work waits for commands that are being appended, so that they need not wait for it."""
 
 
 class CachedState(NamedTuple):

@@ -1,4 +1,4 @@
-"""How often nodes look at each other."""
+"""The times between two looks of nodes at each other."""
 
 from __future__ import annotations
 

@@ -33,7 +33,7 @@ from vivero.storage.postgres.ticks import tick_in
 log = structlog.get_logger(__name__)
 
 LEAVE_S = 1.0
-"""How long a node that stops waits for its terms to hand over."""
+"""The time for which a node that stops waits for its terms to hand over."""
 LEAVE_EVERY_S = 0.005
 
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class ComputeSettings:
-    """How many compute processes there are, and what one task may cost."""
+    """The number of compute processes, and the cost that one task may have."""
 
     processes: int = 0
     """Compute processes of each process; one more serves the engine. 0: half of the processors, at least 1 and at most

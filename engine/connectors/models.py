@@ -12,10 +12,10 @@ from vivero.engine.connectors.jobs import HTTP_JSON
 WEBHOOK = "io.camunda:webhook:1"
 INBOUND_TYPE = "inbound.type"
 INBOUND = "inbound."
-"""How the properties of inbound connectors begin."""
+"""The beginning of the properties of inbound connectors."""
 TYPES = (HTTP_JSON, WEBHOOK)
 FAMILY = "io.camunda:"
-"""How the types of Camunda's connectors begin."""
+"""The beginnings of the types of Camunda's connectors."""
 
 
 def warnings(resource: str, processes: Iterable[Process], enabled: bool) -> Iterator[str]:

@@ -1,4 +1,4 @@
-"""How far a leadership term is."""
+"""The progress of a leadership term."""
 
 from __future__ import annotations
 

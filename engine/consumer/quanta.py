@@ -1,4 +1,4 @@
-"""How deferred work shares the engine with commands: its turns, and how much it does at once.
+"""Deferred work shares the engine with commands: its turns, and the work of one turn.
 
 A command that arrives while a quantum is computed or committed waits for its end. While others have commands, the size
 of a quantum therefore follows from what they feel of it: the time that the last ones took by the clock, which is longer

@@ -1,4 +1,4 @@
-"""How often something happened in the last seconds: one counter for each second."""
+"""The number of times that something happened in the last seconds: one counter for each second."""
 
 from __future__ import annotations
 

@@ -109,9 +109,9 @@ class JobDefinition:
     """An attempt that takes longer is cancelled and counts as failed. Threads cannot be cancelled."""
     by_partition: bool = False
     limits: RunLimits | None = None
-    """How many run at once on a node, beside the limits of all types together."""
+    """The number that runs at once on a node, beside the limits of all types together."""
     max_in_cluster: int | None = None
-    """How many run at once on all nodes together."""
+    """The number that runs at once on all nodes together."""
     stale_s: float | None = None
     paused: bool = False
     """This node begins no runs of the type."""

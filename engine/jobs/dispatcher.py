@@ -155,7 +155,7 @@ class JobDispatcher:
 
     @property
     def running(self) -> int:
-        """How many executions this node runs."""
+        """The number of executions that this node runs."""
         return self._tracker.running
 
     def wake(self) -> None:
@@ -261,7 +261,7 @@ class JobDispatcher:
         return PullLimits(found.types, found.most, limits) if found else job_executions.NOTHING, found.delay_s
 
     def _pause_s(self, due: Due, most: int, pulled: int) -> float:
-        """How long to wait if nothing wakes the loop."""
+        """The time to wait if nothing wakes the loop."""
         stands_still = due.now_ms == self._clock[0]
         self._note_time(due)
         if most == 0 or pulled == most or due.next_ms is None or stands_still:

@@ -10,7 +10,7 @@ MAX_EXPONENT = 1000
 
 @dataclass(frozen=True, slots=True)
 class RetrySettings:
-    """How often a job is tried, and the seconds between two attempts."""
+    """The number of attempts at a job, and the seconds between two of them."""
 
     max_attempts: int = 5
     """0: no limit."""

@@ -13,7 +13,7 @@ from vivero.engine.jobs.type_settings import JobTypeSettings
 
 @dataclass(frozen=True, slots=True)
 class JobSettings:
-    """How many executions a node runs at once, and how it keeps them alive. Durations are ISO 8601."""
+    """The number of executions that a node runs at once, and their leases. Durations are ISO 8601."""
 
     module: str | None = None
     """File or importable module with jobs of your own."""
@@ -60,7 +60,7 @@ class JobSettings:
 
     @property
     def limits(self) -> RunLimits:
-        """How many executions of all types together run at once on a node."""
+        """The number of executions of all types together that run at once on a node."""
         return RunLimits(self.min_concurrent, self.max_concurrent)
 
     @property

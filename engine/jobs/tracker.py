@@ -34,14 +34,14 @@ class RunLimits:
             raise ValueError("batch_size must be at least 1")
 
     def next_batch_size(self, running: int) -> int | None:
-        """How many executions fit; None while all places are taken."""
+        """The number of executions that fit; None while all places are taken."""
         missing = self.max_concurrent - running
         if missing <= 0:
             return None
         return missing if self.batch_size is None else min(missing, self.batch_size)
 
     def delay_s(self, running: int, pulled_ago_s: float) -> float:
-        """How long to wait for more places before the next pull."""
+        """The time to wait for more places before the next pull."""
         return max(GATHER_S - pulled_ago_s, 0.0) if self.min_concurrent <= running < self.max_concurrent else 0.0
 
 
@@ -71,7 +71,7 @@ class JobTracker:
 
     @property
     def running(self) -> int:
-        """How many executions run."""
+        """The number of executions that run."""
         return len(self._running)
 
     def __contains__(self, lease: str) -> bool:

@@ -61,7 +61,7 @@ class MaintenanceSettings:
 
 @dataclass(frozen=True, slots=True)
 class RetentionSettings:
-    """How long ended rows and audit records stay, and how they are deleted."""
+    """The times for which ended rows and audit records stay, and the way in which they are deleted."""
 
     ended_days: float = 30.0
     """Time for which searches find ended subscriptions, correlated messages and timers, by the engine's clock; 0: for

@@ -30,7 +30,7 @@ MAX_STEP_S = 600.0
 MAX_CHUNK = 400
 """Trees that one statement deletes at most."""
 CHUNK_S = 0.02
-"""How long one statement should take: commands of the same tables wait no longer."""
+"""The time that one statement should take: commands of the same tables wait no longer."""
 LOG_ROWS = 1_000
 """Rows of the event log that one statement deletes, with their commands: about 10 ms."""
 MAX_WAITING = 200
@@ -48,7 +48,7 @@ DeleteOrphans = Callable[[int], Awaitable[None]]
 
 
 class Policy:
-    """How long ended instances stay. The setting for the process comes first, then its model, then the tenant's."""
+    """The time for which ended instances stay: by the setting of the process, else its model, else the tenant's."""
 
     def __init__(self, settings: RetentionSettings, models: Mapping[int, int]) -> None:
         """`models`: key of a definition → milliseconds, 0 for ever, where the model has the property."""
@@ -58,7 +58,7 @@ class Policy:
         self._models = {key: each or None for key, each in models.items()}
 
     def stays_ms(self, ended: Ended) -> int | None:
-        """How long this instance stays after its end, in ms; None for ever."""
+        """The time for which this instance stays after its end, in ms; None for ever."""
         if ended.process_id in self._processes:
             return self._processes[ended.process_id]
         if ended.definition_key in self._models:

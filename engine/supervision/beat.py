@@ -38,7 +38,7 @@ class Beat:
         self.alive = False
         """Whether the child has beaten at all."""
         self.overtaken = 0
-        """How often the supervisor has run since the last beat, while this child could have run as well."""
+        """The number of turns of the supervisor since the last beat in which this child could have run, too."""
 
     def beat(self) -> None:
         """Tell that the child's loop turns."""
@@ -116,7 +116,7 @@ class Beat:
 
     @property
     def limit_s(self) -> float:
-        """How long a child may be silent."""
+        """The time for which a child may be silent."""
         return self._settings.hang_after_s
 
     @property

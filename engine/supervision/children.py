@@ -70,7 +70,7 @@ class Life:
     """In given time."""
     silent: bool = False
     overtaken: int = 0
-    """How often the supervisor has run since the child was cancelled."""
+    """The number of turns of the supervisor since the child was cancelled."""
 
     def frozen_until(self) -> trio.Event | None:
         """The event that a frozen child waits for. A wait for PostgreSQL is not frozen: it has its own deadline."""

@@ -50,7 +50,7 @@ class FailureWindow:
 
 
 def restart_delay_s(attempts: int, settings: SupervisionSettings) -> float:
-    """How long to wait before a child is restarted after so many restarts in a row."""
+    """The wait before a child is restarted after so many restarts in a row."""
     if attempts == 0:
         return 0.0
     return min(settings.max_delay_s, settings.first_delay_s * 2.0 ** min(attempts - 1, 30))

@@ -24,9 +24,9 @@ from vivero.engine.supervision.thread_times import ThreadTimes, times_of_this_th
 EXIT_CODE = 70
 """EX_SOFTWARE of sysexits.h."""
 LAST_WORDS_S = 4.0
-"""How long the process waits, before it ends, for a record of what blocked the loop."""
+"""The time for which the process waits, before it ends, for a record of what blocked the loop."""
 PRINT_S = 3.0
-"""How long the reason and the stacks may take to print."""
+"""The time that the reason and the stacks may take to print."""
 TICKS = 10
 STEP_S = 0.01
 """The step of the thread while the loop is late. Short steps make the gaps of the process exact."""
@@ -40,7 +40,7 @@ class Step(NamedTuple):
     computed_s: float
     """The CPU time of the loop's thread."""
     queued_s: float
-    """How long the loop's thread was ready and waited for a processor."""
+    """The time in which the loop's thread was ready and waited for a processor."""
 
     @property
     def given_s(self) -> float:

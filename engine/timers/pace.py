@@ -1,4 +1,4 @@
-"""How many unprocessed triggers the log may hold, so that commands of clients hardly wait behind them.
+"""The number of unprocessed triggers that the log may hold, so that commands of clients hardly wait.
 
 A command waits behind all that is in the log when it is appended. Therefore the log holds no more triggers than the
 engine processes within `delay_s`. This number is measured, because the speed of the machine depends on its other work.
@@ -25,7 +25,7 @@ class TriggerPace:
 
     @property
     def allowed(self) -> int:
-        """How many unprocessed triggers the log may hold."""
+        """The number of unprocessed triggers that the log may hold."""
         return int(self._allowed)
 
     def processed(self, waited_s: float, *, full: bool) -> None:

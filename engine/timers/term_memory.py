@@ -91,6 +91,6 @@ class TermMemory:
         return max(0.0, min((at for at, _ in self.postponed.values()), default=NEVER) - trio.current_time())
 
     def times_processed(self, timer: PendingTimer) -> int:
-        """How often a trigger of this due date was processed, as far as remembered."""
+        """The number of processed triggers of this due date, as far as remembered."""
         due_at, times = self.done.get(timer.key, (None, 0))
         return times if due_at == timer.due_at else 0

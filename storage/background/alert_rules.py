@@ -12,7 +12,7 @@ from vivero.storage.postgres.driver import Connection
 from vivero.storage.postgres.sql_files import beside
 
 METRICS = ("RUNNING", "INCIDENTS", "NEW_INCIDENTS", "OPEN_TASKS", "OLDEST_SECONDS")
-"""What a rule watches. Each is a statement."""
+"""The figures that rules watch, each a statement."""
 MOST_COUNTED = 1_000_000
 """A value is never larger, so that a rule reads no more rows."""
 MOST_DELIVERIES = 20

@@ -71,7 +71,7 @@ WHERE next_at <= clock_timestamp() OR next_at > clock_timestamp() + every_s * $2
 ORDER BY next_at LIMIT $1;
 
 -- name: running
--- From the counts that batches keep.
+-- The sum of the counts that batches keep.
 SELECT least(coalesce(sum(c.active), 0), $3)::bigint FROM counted_elements c
 JOIN process_definitions d ON d.process_definition_key = c.process_definition_key
 WHERE c.element_id = '' AND d.tenant_id = $1 AND ($2 = '' OR d.process_id = $2);
@@ -82,7 +82,7 @@ SELECT count(*) FROM (
     SELECT FROM incidents i WHERE i.resolved_at IS NULL AND i.tenant_id = $1 AND ($2 = '' OR i.process_id = $2) LIMIT $3) found;
 
 -- name: new_incidents
--- Of the past hour, from its first quarter on.
+-- Those of the past hour, from its first quarter on.
 SELECT least(coalesce(sum(c.incidents), 0), $3)::bigint FROM counted_instances c
 JOIN process_definitions d ON d.process_definition_key = c.process_definition_key
 WHERE c.period >= usage_period(clock_now() - interval '1 hour') AND d.tenant_id = $1 AND ($2 = '' OR d.process_id = $2);

@@ -42,7 +42,7 @@ class EventRow(msgspec.Struct, frozen=True, gc=False):
 
 
 class ConsumerPlace(msgspec.Struct, frozen=True, gc=False):
-    """How far a consumer is in a partition; `behind` counts positions of commands."""
+    """The place of a consumer in a partition; `behind` counts positions of commands."""
 
     consumer: str
     partition: int

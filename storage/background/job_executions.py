@@ -304,7 +304,7 @@ class TypeView(msgspec.Struct, frozen=True, gc=False):
     schedule: str | None
     paused: bool
     nodes: int
-    """How many nodes run the type."""
+    """The number of nodes that run the type."""
 
 
 async def search(

@@ -142,5 +142,5 @@ async def search(
 
 
 async def counts(connection: Connection) -> dict[str, int]:
-    """How many deliveries there are in each state."""
+    """The number of deliveries in each state."""
     return dict((await connection.execute(_sql["counts"])).rows)

@@ -1,4 +1,4 @@
-"""How many connections a server grants to a program."""
+"""The number of connections that a server grants to a program."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ class Limit(NamedTuple):
 
     @property
     def free(self) -> int:
-        """How many more there may be."""
+        """The number of further ones that there may be."""
         return max(0, self.sessions - self.of_nodes - self.of_others)
 
     def __str__(self) -> str:

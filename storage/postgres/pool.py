@@ -18,7 +18,7 @@ from vivero.storage.postgres.given_time import patient
 
 ACQUIRE_TIMEOUT_S = 5.0
 REFUSED_S = 1.0
-"""How long a pool that was refused a connection works with those that it has, before it asks again."""
+"""The time for which a pool that was refused a connection works with those that it has."""
 
 
 class PoolClosed(Outage):

@@ -1,4 +1,4 @@
-"""Cycle times: how long the instances of each version of a process took, from histograms by day (UTC)."""
+"""Cycle times: the durations of the instances of each version of a process, from histograms by day (UTC)."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _of_tenants = TenantStatements(__file__)
 
 
 class CycleTime(NamedTuple):
-    """Of completed instances: their number, and the durations in ms that a half and nine tenths do not exceed."""
+    """The number of completed instances, and the durations in ms that a half and nine tenths do not exceed."""
 
     completed: int
     median_ms: int

@@ -1,5 +1,5 @@
 -- name: cycle_times
--- How long the instances took that completed in the days (UTC) of a time, as a histogram for each of the newest versions of a
+-- The durations of the instances that completed in the days (UTC) of a time, as a histogram for each of the newest versions of a
 -- process. $1 is the key of one of them, $2 the beginning of the time, $3 its length in days, $4 the most versions. Each day and
 -- version is a lookup by the primary key.
 SELECT v.process_definition_key, v.version, c.day, c.bucket::int, sum(c.completed)::bigint

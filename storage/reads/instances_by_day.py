@@ -1,4 +1,4 @@
-"""What process instances did day by day: how many began, ended and failed, and how many ran at the end of the day.
+"""Process instances day by day: those that began, ended and failed, and those that ran at the end of the day.
 
 The batches keep the counts (`storage.state.save`), so retention takes nothing away.
 """

@@ -13,8 +13,7 @@ WHERE c.period >= $1::timestamptz AND c.period < $1::timestamptz + $2::int * int
 GROUP BY 1;
 
 -- name: running
--- How many instances run, and by how many they have become more since $1. Null for the latter beyond $2 days: it would read all
--- counts.
+-- The number of running instances, and its growth since $1. The growth is null beyond $2 days: it would read all counts.
 SELECT
     (SELECT coalesce(sum(c.active), 0)::bigint FROM counted_elements c WHERE c.element_id = ''
         AND ($3::text[] IS NULL OR EXISTS (SELECT FROM process_definitions d

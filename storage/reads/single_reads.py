@@ -193,7 +193,7 @@ async def definition_statistics(connection: Connection, definition_key: int, ten
 async def element_durations(
     connection: Connection, definition_key: int, tenants: Tenants = None
 ) -> list[ElementDurations]:
-    """How long the elements of a definition took that completed; '' is the process. Without unknown durations."""
+    """The durations of the completed elements of a definition; '' is the process. Without unknown durations."""
     rows = (await _of_tenants.execute(connection, "element_durations", tenants, definition_key)).rows
     return [ElementDurations(id, list(zip(*histogram, strict=True)), total) for id, *histogram, total in rows]
 

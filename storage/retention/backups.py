@@ -65,7 +65,7 @@ async def owns_the_tables(connection: Connection) -> bool | None:
 
 
 async def count_tables(connection: Connection, schema: str) -> int:
-    """How many tables there are in a schema."""
+    """The number of tables in a schema."""
     found: int = (await connection.execute(_sql["tables"], (schema,))).rows[0][0]
     return found
 

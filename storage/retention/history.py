@@ -197,7 +197,7 @@ async def purge_deleted(connection: Connection, partition: int, epoch: int, limi
 
 
 async def load(connection: Connection, partition: int) -> tuple[int, int]:
-    """How many positions of the partition wait to be processed, and the last position."""
+    """The number of positions of the partition that wait to be processed, and the last position."""
     waiting, last = (await connection.execute(_sql["load"], (partition,))).rows[0]
     return waiting, last
 

@@ -205,7 +205,7 @@ def _statement(wanted: _Wanted, paged: str, total: str, query: SearchQuery, para
 
 
 def _count(rows: str) -> str:
-    """How many rows there are, up to one more than is told."""
+    """The number of rows, up to one more than is told."""
     return f"(SELECT count(*) FROM (SELECT FROM {rows} LIMIT {MAX_TOTAL + 1}) AS every)"
 
 

@@ -133,7 +133,7 @@ class Item(msgspec.Struct, frozen=True, gc=False):
 
 
 class ItemEnd(msgspec.Struct, frozen=True, gc=False):
-    """How an item ended."""
+    """The outcome of an item."""
 
     key: int
     state: str

@@ -86,7 +86,7 @@ def _date(date: datetime | str | None, name: str) -> str | None:
 
 @dataclass(frozen=True, slots=True)
 class AdHocDecision:
-    """What comes next in an ad-hoc sub-process: elements by their ids, with the variables of each if it needs some.
+    """The next step of an ad-hoc sub-process: elements by their ids, with the variables of each if it needs some.
 
     `variables` go to the process. `fulfilled`: nothing more comes. `cancel_remaining`: what still runs ends first.
     """

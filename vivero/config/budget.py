@@ -67,7 +67,7 @@ NEEDS: Mapping[str, Callable[[Config], int]] = {
 
 
 def connections(config: Config) -> int:
-    """How many connections one process has to PostgreSQL at most, if it leads all partitions."""
+    """The most connections of one process to PostgreSQL, if it leads all partitions."""
     return sum(needed(config) for needed in NEEDS.values())
 
 
@@ -102,7 +102,7 @@ def fitted(config: Config, granted: int) -> Config | None:
 
 
 def smallest(config: Config) -> int:
-    """How many connections all processes need at least."""
+    """The number of connections that all processes need at least."""
     *_, last = config, *_smaller(config)
     return connections(last) * config.processes
 

@@ -20,7 +20,7 @@ from vivero.storage.postgres.startup_problems import StartupProblem
 log = structlog.get_logger(__name__)
 
 GONE_S = 6.0
-"""How long sessions of a node may stay after its end."""
+"""The time for which sessions of a node may stay after its end."""
 POLL_S = 0.5
 
 

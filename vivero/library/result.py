@@ -53,7 +53,7 @@ class Happened:
     reached: frozenset[Place]
     """Elements that were entered and sequence flows that were taken, each with its process: (process id, id)."""
     timers: int
-    """How many timers fired."""
+    """The number of timers that fired."""
     jobs: tuple[Job, ...]
     """New jobs that are still open."""
     incidents: tuple[Incident, ...]

@@ -23,7 +23,7 @@ from vivero.logs.standard import Forward
 from vivero.logs.writer import Writer
 
 FLUSH_S = 1.0
-"""How long the end of the program waits for lines that are not written yet."""
+"""The time for which the end of the program waits for lines that are not written yet."""
 
 _writer: Writer | None = None
 

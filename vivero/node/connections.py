@@ -45,7 +45,7 @@ class Pools(NodePart):
     large_jobs: Pool
     readers: Pool | None
     waited_s: Mapping[str, Buckets]
-    """How long callers waited that found no free connection, by the name of the pool."""
+    """The waits of callers that found no free connection, by the name of the pool."""
 
     async def open(self) -> None:
         """Open the first connection of each pool. A pool that has one serves everybody, however slowly.

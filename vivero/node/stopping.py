@@ -1,4 +1,4 @@
-"""How a program stops: the API finishes first, because its requests need the other tasks; the partitions go last."""
+"""The stop of a program: the API finishes first, because its requests need the other tasks; the partitions go last."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How many connections each process has, in shared memory, so that the processes take equal shares of them.
+"""The connections of each process, counted in shared memory, so that the processes take equal shares of them.
 
 All processes accept from the same listening sockets. Without this, the process that wakes first takes a whole burst of
 connections, and clients keep their connections for long.

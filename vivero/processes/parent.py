@@ -40,7 +40,7 @@ ADMIN_HTTP = ServerSettings(max_connections=50, reserved_connections=5, drain_gr
 PREFIX = "vivero-"
 """The beginning of the name of the directory with the processes' sockets."""
 MORE_GRACE_S = 5.0
-"""How much longer than its own limits a process may take to stop."""
+"""The time beyond its own limits that a process may take to stop."""
 
 
 async def serve(prepared: Prepared, ready: Callable[[Ready], None], stop: trio.Event) -> None:

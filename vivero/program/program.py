@@ -289,7 +289,7 @@ def node_name(given: str | None = None, process: str | None = None) -> str:
 
 
 def open_files(config: Config) -> int:
-    """How many files a node may have open."""
+    """The number of files that a node may have open."""
     return config.http.max_connections + config.http.reserved_connections + OTHER_FILES
 
 

@@ -184,7 +184,7 @@ def figures(between: Between) -> list[tuple[str, str]]:
 
 
 def cpu(between: Between) -> float:
-    """How many cores were busy on average."""
+    """The number of cores that were busy on average."""
     return between.rate("process_cpu_seconds_total")
 
 
@@ -194,7 +194,7 @@ def memory(last: MetricReading) -> str:
 
 
 def leads(last: MetricReading) -> str:
-    """How many partitions are led."""
+    """The number of partitions that are led."""
     count = last.sum("vivero_engine_leads")
     return f"{count:,.0f} partition{'s' * (count != 1)}"
 

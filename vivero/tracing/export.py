@@ -24,7 +24,7 @@ from vivero.storage.postgres.errors import describe
 log = structlog.get_logger(__name__)
 
 TIMEOUT_S = 10.0
-"""How long one export may take, tries included."""
+"""The time that one export may take, tries included."""
 BATCH = 512
 """Spans of one export."""
 EVERY_MS = 2_000

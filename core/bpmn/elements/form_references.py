@@ -1,4 +1,4 @@
-"""Which deployed form belongs to a user task or to the start of a process: `zeebe:formDefinition`."""
+"""The deployed form of a user task or of the start of a process: `zeebe:formDefinition`."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from vivero.core.bpmn.reading.xml import Element
 from vivero.core.feel import constant
 
 EMBEDDED = "camunda-forms:"
-"""How a `formKey` begins that names a form in the same BPMN file (`zeebe:userTaskForm`)."""
+"""The beginning of a `formKey` that names a form in the same BPMN file (`zeebe:userTaskForm`)."""
 START_FORM = frozenset({"formDefinition"})
 
 

@@ -1,4 +1,4 @@
-"""How long ended instances may stay, for settings and for the property of a model (docs/retention.md)."""
+"""The time for which ended instances may stay, for settings and for the property of a model (docs/retention.md)."""
 
 NEVER = "never"
 """In place of a duration: they are never deleted."""

@@ -1,4 +1,4 @@
-"""How event definitions of one tag are read. Each file that is named after a tag has one, `KIND`."""
+"""The reading of event definitions of one tag. Each file that is named after a tag has one, `KIND`."""
 
 from __future__ import annotations
 

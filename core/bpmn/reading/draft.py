@@ -36,7 +36,7 @@ Build = Callable[["Member", Extensions, "Draft"], Node]
 
 @dataclass(frozen=True, slots=True)
 class ElementKind:
-    """How to read elements of one tag: an entry of the table in `core.bpmn.elements.contents`."""
+    """The reading of elements of one tag: an entry of the table in `core.bpmn.elements.contents`."""
 
     type: str
     """The element type as the REST API names it."""

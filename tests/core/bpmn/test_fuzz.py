@@ -1,6 +1,6 @@
 """Mutated files: whatever the bytes are, the parser answers with processes or with problems, and raises nothing.
 
-`VIVERO_SEED` repeats a run; `BPMN_FUZZ_RUNS` makes it longer.
+`VIVERO_SEED` repeats a run; `VIVERO_MODEL_FUZZ_COUNT` makes it longer.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from vivero.core.bpmn.model import (
 )
 from vivero.core.bpmn.parser import Parsed, parse
 
-RUNS = int(os.environ.get("BPMN_FUZZ_RUNS", "40"))
+RUNS = int(os.environ.get("VIVERO_MODEL_FUZZ_COUNT", "40"))
 PIECES = [
     b"<",
     b">",

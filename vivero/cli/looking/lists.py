@@ -40,7 +40,7 @@ class ListView:
 
     @property
     def format(self) -> Format:
-        """How the items are printed. Raises UsageError."""
+        """The form in which the items are printed. Raises UsageError."""
         if self.as_json and self.keys_only:
             raise click.UsageError("--json and --keys exclude each other")
         return Format.JSON if self.as_json else Format.KEYS if self.keys_only else Format.TABLE

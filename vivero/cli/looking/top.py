@@ -73,7 +73,7 @@ def top(
 
 @dataclass(frozen=True, slots=True)
 class Shown:
-    """How often, and in which form."""
+    """The period, and the form."""
 
     every_s: float
     count: int | None

@@ -208,7 +208,7 @@ def summary(found: Document) -> str:
 
 
 def _lasted(found: Document) -> str:
-    """How long it took, by the engine's clock; nothing while it runs."""
+    """Its duration, by the engine's clock; nothing while it runs."""
     if found["endDate"] is None:
         return ""
     took = datetime.fromisoformat(found["endDate"]) - datetime.fromisoformat(found["startDate"])

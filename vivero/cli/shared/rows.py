@@ -19,7 +19,7 @@ from vivero.terminal.terminal_tables import Column, console, fitted, plain_heade
 
 
 class Format(Enum):
-    """How items are printed."""
+    """The form in which items are printed."""
 
     TABLE = "table"
     """A table on a terminal, else plain rows."""
