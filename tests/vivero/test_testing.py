@@ -76,6 +76,27 @@ def test_a_failure_says_what_the_instance_does(one, expectation, says):
     assert "  a = 1" in others
 
 
+@pytest.mark.parametrize(
+    ("step", "says"),
+    [
+        (lambda run: run.expect_active("worc"), "The models have no element 'worc'. Did you mean 'work'?"),
+        (lambda run: run.expect_not_active("worc"), "The models have no element 'worc'. Did you mean 'work'?"),
+        (lambda run: run.expect_completed("Start"), "The models have no element 'Start'. Did you mean 'start'?"),
+        (lambda run: run.expect_path("start", "qqq"), "The models have no element 'qqq'."),
+        (lambda run: run.expect_not_entered("ennd"), "The models have no element 'ennd'. Did you mean 'end'?"),
+        (lambda run: run.expect_incident("worc"), "The models have no element 'worc'. Did you mean 'work'?"),
+        (lambda run: run.resolve("worc"), "The models have no element 'worc'. Did you mean 'work'?"),
+        (lambda run: run.activate("work", "ennd"), "The models have no element 'ennd'. Did you mean 'end'?"),
+        (lambda run: run.complete_user_task("worc"), "The models have no element 'worc'. Did you mean 'work'?"),
+        (lambda run: run.complete("worc"), "There is no job of 'worc' to work on. Did you mean 'work'?"),
+    ],
+)
+def test_a_name_that_the_models_do_not_have_fails_with_a_proposal(one, step, says):
+    with pytest.raises(AssertionError) as failure:
+        step(one)
+    assert str(failure.value).splitlines()[0] == says
+
+
 def test_expectations_that_hold(one):
     one.expect_active("work", "p").expect_not_active("end").expect_completed("start").expect_no_incidents()
     one.fail("work", "boom", retries=0).expect_incident("work", "boom").expect_incident("work", "JOB_NO_RETRIES")

@@ -9,6 +9,8 @@ from hashlib import sha256
 from pathlib import Path, PurePath
 from typing import Any
 
+import msgspec
+
 from vivero.core.bpmn.model import DecisionFile, Form, GenericResource, Problem, Process
 from vivero.core.resources.kinds import read_resources
 from vivero.core.snapshots.format import DefinitionEntry
@@ -116,6 +118,24 @@ class Models:
             version = versions[form.id] = versions.get(form.id, 0) + 1
             key, name = _key_of(form.id, digest), self._names[digest]
             yield FormVersion(key, DEPLOYMENT, tenant, form.id, version, form.version_tag, name, digest, "ACTIVE", 0)
+
+    def form(self, key: int) -> dict[str, Any] | None:
+        """The schema of a form, as it stands in its file; None if the models do not have it."""
+        found = (
+            self.files[self._names[digest]] for digest, form in self._forms.items() if _key_of(form.id, digest) == key
+        )
+        return next((msgspec.json.decode(content) for content in found), None)
+
+    def start_form(self, process_id: str) -> dict[str, Any] | None:
+        """The schema of the form with which people start the newest version of a process; None if there is none."""
+        named = [processes[process_id] for processes in self.resources.values() if process_id in processes]
+        start = named[-1].root.start if named else None
+        reference = None if start is None else named[-1].nodes[start].start_form
+        if reference is None:
+            return None
+        form_id, tag = reference.form_id.static_value, reference.version_tag
+        fitting = [one.key for one in self.forms("") if one.form_id == form_id and tag in (None, one.version_tag)]
+        return self.form(fitting[-1]) if fitting else None
 
     def generic_resources(self, tenant: str) -> Iterator[GenericResourceVersion]:
         """A version of a generic resource for each file."""

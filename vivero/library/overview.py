@@ -71,6 +71,8 @@ class UserTask:
     due_at: datetime | None
     follow_up_at: datetime | None
     priority: int
+    form_key: int | None
+    """The key of its form (`Models.form`)."""
     variables: Mapping[str, Any]
     """All variables that its element sees."""
 
@@ -235,6 +237,7 @@ class _Reader:
             optional(entry.due_at),
             optional(entry.follow_up_at),
             entry.priority,
+            key_of(entry.form_key),
             self._visible(element),
         )
 

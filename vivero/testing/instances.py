@@ -11,7 +11,9 @@ from vivero import library
 from vivero.core.undos.inverse import NO_OPERATION
 from vivero.library import Instance, Job, Models, Rejected, Result, UndoOffer, UserTask
 from vivero.testing.descriptions import describe, shown
+from vivero.testing.forms import form_problems
 from vivero.testing.mocks import Mocks, report_of, variables_of
+from vivero.testing.names import elements_of, proposal
 
 MOST_MOCKED = 1_000
 """Answers of mocks in a row. A process that goes round over its mocks would never end."""
@@ -69,6 +71,7 @@ class ProcessRun:
     def activate(self, element: str, id: str, variables: Mapping[str, Any] = {}) -> ProcessRun:
         """Activate the element `id` of an ad-hoc sub-process."""
         __tracebackhide__ = True
+        self._check_names((element, id))
         scopes = [one for one in self.instance.elements if one.id == element and one.type == "AD_HOC_SUB_PROCESS"]
         self._check(bool(scopes), f"There is no ad-hoc sub-process '{element}'.")
         return self._do(library.activate, scopes[0].key, {id: variables})
@@ -86,9 +89,15 @@ class ProcessRun:
         """End a job with a BPMN error."""
         return self._do(library.throw_error, self._job(element).key, code, "", variables)
 
-    def complete_user_task(self, element: str, variables: Mapping[str, Any] = {}) -> ProcessRun:
-        """Complete the oldest open user task of an element."""
-        return self._do(library.complete_user_task, self._user_task(element).key, variables)
+    def complete_user_task(
+        self, element: str, variables: Mapping[str, Any] = {}, *, check_form: bool = True
+    ) -> ProcessRun:
+        """Complete the oldest open user task of an element. `check_form`: with what its form accepts."""
+        __tracebackhide__ = True
+        task = self._user_task(element)
+        if check_form:
+            self._check_form(task, variables)
+        return self._do(library.complete_user_task, task.key, variables)
 
     def publish(
         self, name: str, correlation_key: str, variables: Mapping[str, Any] = {}, **time_to_live: float
@@ -113,6 +122,8 @@ class ProcessRun:
 
     def resolve(self, element: str) -> ProcessRun:
         """Resolve the incident of an element."""
+        __tracebackhide__ = True
+        self._check_names((element,))
         found = [incident for incident in self.instance.incidents if incident.element == element]
         self._check(bool(found), f"There is no incident at '{element}'.")
         return self._do(library.resolve, found[0].key)
@@ -184,6 +195,7 @@ class ProcessRun:
     def expect_active(self, *elements: str) -> ProcessRun:
         """Each of these elements is active now."""
         __tracebackhide__ = True
+        self._check_names(elements)
         active = {element.id for element in self.instance.elements}
         for element in elements:
             self._check(element in active, f"'{element}' is not active.")
@@ -192,6 +204,7 @@ class ProcessRun:
     def expect_not_active(self, *elements: str) -> ProcessRun:
         """None of these elements is active now."""
         __tracebackhide__ = True
+        self._check_names(elements)
         active = {element.id for element in self.instance.elements}
         for element in elements:
             self._check(element not in active, f"'{element}' is active.")
@@ -200,6 +213,7 @@ class ProcessRun:
     def expect_completed(self, *elements: str) -> ProcessRun:
         """Each of these elements has completed; without elements, the instance has."""
         __tracebackhide__ = True
+        self._check_names(elements)
         if not elements:
             self._check(self.instance.state == "COMPLETED", "The instance has not completed.")
         for element in elements:
@@ -209,6 +223,7 @@ class ProcessRun:
     def expect_path(self, *elements: str) -> ProcessRun:
         """These elements have completed in this order. Others may be between them."""
         __tracebackhide__ = True
+        self._check_names(elements)
         remaining = iter(self.completed)
         for element in elements:
             self._check(element in remaining, f"'{element}' has not completed at its place in {' > '.join(elements)}.")
@@ -217,6 +232,7 @@ class ProcessRun:
     def expect_not_entered(self, *elements: str) -> ProcessRun:
         """None of these elements was ever entered."""
         __tracebackhide__ = True
+        self._check_names(elements)
         for element in elements:
             self._check(element not in self.entered, f"'{element}' was entered.")
         return self
@@ -257,6 +273,7 @@ class ProcessRun:
     def expect_incident(self, element: str, containing: str = "") -> ProcessRun:
         """The element has an incident, whose type or message contains this text."""
         __tracebackhide__ = True
+        self._check_names((element,))
         found = [f"{one.type}: {one.message}" for one in self.instance.incidents if one.element == element]
         self._check(bool(found), f"There is no incident at '{element}'.")
         self._check(any(containing in text for text in found), f"No incident at '{element}' contains '{containing}'.")
@@ -266,6 +283,20 @@ class ProcessRun:
         __tracebackhide__ = True
         self._check(not self.instance.incidents, "There are incidents.")
         return self
+
+    def _check_names(self, elements: Iterable[str]) -> None:
+        """Fail for an element that the models do not have: an expectation that it was not entered always holds."""
+        __tracebackhide__ = True
+        for element in elements:
+            if element not in self.entered and element not in (known := elements_of(self._models)):
+                self._check(False, f"The models have no element '{element}'.{proposal(element, known)}")
+
+    def _check_form(self, task: UserTask, variables: Mapping[str, Any]) -> None:
+        """Fail if the form of the task is among the models and does not accept the variables."""
+        __tracebackhide__ = True
+        schema = None if task.form_key is None else self._models.form(task.form_key)
+        problems = [] if schema is None else form_problems(schema, {**task.variables, **variables})
+        self._check(not problems, f"The form of '{task.element}' does not accept this: {'; '.join(problems)}.")
 
     def _check(self, holds: bool, failure: str) -> None:
         __tracebackhide__ = True
@@ -300,11 +331,15 @@ class ProcessRun:
     def _job(self, element: str) -> Job:
         __tracebackhide__ = True
         found = [job for job in self.instance.available_jobs if element in (job.element, job.type)]
+        if not found and element not in elements_of(self._models):
+            known = {name for job in self.instance.available_jobs for name in (job.element, job.type)}
+            self._check(False, f"There is no job of '{element}' to work on.{proposal(element, known)}")
         self._check(bool(found), f"There is no job of '{element}' to work on.")
         return found[0]
 
     def _user_task(self, element: str) -> UserTask:
         __tracebackhide__ = True
+        self._check_names((element,))
         found = [task for task in self.instance.user_tasks if task.element == element]
         self._check(bool(found), f"There is no user task '{element}'.")
         return found[0]
@@ -334,11 +369,13 @@ class ProcessRun:
 
     def _answer_user_task(self) -> bool:
         """Each task is completed once, also if a listener denies it."""
+        __tracebackhide__ = True
         for task in self.instance.user_tasks:
             mocked = task.element in self._mocks.user_tasks and task.key not in self._answered
             if mocked and task.state == "CREATED":
                 self._answered.add(task.key)
                 variables = variables_of(self._mocks.user_tasks[task.element], task.variables)
+                self._check_form(task, variables)
                 self._step(library.complete_user_task, task.key, variables)
                 return True
         return False

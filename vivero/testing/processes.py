@@ -13,6 +13,7 @@ from vivero.library import Models, Result
 from vivero.library.functions import FIRST_KEY
 from vivero.testing.coverage import Coverage
 from vivero.testing.files import find_file
+from vivero.testing.forms import check_start_form
 from vivero.testing.instances import Paths, ProcessRun
 from vivero.testing.mocks import CALLED_JOB, Answer, Mocks, mocked_process
 from vivero.testing.walks import OperationTrials, WaitState, wait_states
@@ -110,14 +111,21 @@ class Processes:
         *,
         at: str | None = None,
         business_id: str | None = None,
+        check_form: bool = True,
     ) -> ProcessRun:
         """Start an instance. `process_id` is optional if the files have one process only. `at`: an element to start at.
 
+        `check_form`: with variables that the form for the start accepts, if it is among the files.
+
         Raises:
+            AssertionError: the form does not accept the variables.
             InvalidModel: a file has problems.
             Rejected: there is no such process or element.
         """
+        __tracebackhide__ = True
         models = self._models(self._files | self._mocked)
+        if check_form and at is None:
+            check_start_form(models, process_id or self._only_process(), variables)
         result = self._started(models, process_id, variables, at=at, business_id=business_id)
         self._count(models)
         return self._run_of(models, result)
