@@ -59,6 +59,7 @@ def names(wheel):
 def test_a_wheel_takes_one_name(wheel):
     tops = {name.partition("/")[0] for name in names(wheel)}
     assert {top for top in tops if not top.endswith(".dist-info")} == {"vivero"}
+    assert "vivero/py.typed" in names(wheel), "type checkers of users read our annotations (PEP 561)"
 
 
 def metadata(wheel):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from vivero.core.events.schedules import LATEST_MS, next_due
+from vivero.core.events.schedules import LATEST_MS, Due, next_due
 from vivero.core.events.start_timers import scheduled
 from vivero.core.needs import Need, NeedKind, Needs
 from vivero.core.records.codec import decode_command
@@ -69,7 +69,7 @@ def _trigger(timer: Timer, view: View) -> Effects:
         yield TimerCanceled(timer.key)
         return
     yield TimerTriggered(timer.key)
-    following = next_due(timer, view.now, view.rules)
+    following = next_due(_occurrence(timer), view.now, view.rules)
     if following is not None and _repeats(timer, element, view):
         yield TimerScheduled(
             view.key(),
@@ -86,12 +86,16 @@ def _trigger(timer: Timer, view: View) -> Effects:
 def _trigger_start(timer: Timer, view: View) -> Effects:
     """Start a process at the timer's start event."""
     yield TimerTriggered(timer.key)
-    following = next_due(timer, view.now, view.rules)
+    following = next_due(_occurrence(timer), view.now, view.rules)
     if following is not None:
         yield scheduled(view.key(), timer.target, following, timer.definition, timer.process_id, timer.tenant)
     partition = view.partition_for_start(timer.tenant, timer.key)
     key = view.key() if partition is None else 0
     yield Send(StartInstance(key, timer.definition, timer.target, partition=partition or 0))
+
+
+def _occurrence(timer: Timer) -> Due:
+    return Due(timer.due_at, timer.repetitions, timer.cycle)
 
 
 def _is_quarantined(timer: Timer) -> bool:

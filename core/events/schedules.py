@@ -18,7 +18,7 @@ from vivero.core.feel.temporal.timers import LATEST_MS as LATEST_MS
 from vivero.core.feel.temporal.timers import Interval, cycle_problem, parse_cycle, parse_date_ms, parse_interval
 from vivero.core.records.effects import Fail, IncidentType
 from vivero.core.rules import TimerRules
-from vivero.core.state.instance_tree import Element, Timer
+from vivero.core.state.instance_tree import Element
 from vivero.core.view import View
 
 MAX_TEXT = 1_000
@@ -110,26 +110,26 @@ def _first_of_cycle(text: str, now: int, rules: TimerRules) -> Due:
 _FIRST = {"date": _first_of_date, "duration": _first_of_duration, "cycle": _first_of_cycle}
 
 
-def next_due(timer: Timer, now: int, rules: TimerRules) -> Due | None:
-    """The next occurrence of a cycle, counted from the timer's due date; None if there is none.
+def next_due(before: Due, now: int, rules: TimerRules) -> Due | None:
+    """The next occurrence of a cycle, counted from the one before; None if there is none.
 
     Of the occurrences that were missed until `now`, the last `missed_limit` fire. The others count as fired.
     """
-    if timer.cycle is None or timer.repetitions == 1:
+    if before.cycle is None or before.repetitions == 1:
         return None
-    text, zone, anchor, number = timer.cycle
+    text, zone, anchor, number = before.cycle
     at: int | None
     try:
         if text.startswith("P"):
             at, skipped = _next_of_interval(parse_interval(text), zone, anchor, number, now, rules)
         else:
-            at, skipped = _next_of_cron(text, zone, timer.due_at, now, rules)
+            at, skipped = _next_of_cron(text, zone, before.at, now, rules)
     except OverflowError:
         return None
-    left = timer.repetitions - 1 - skipped
-    if at is None or at > LATEST_MS or (timer.repetitions > 0 and left <= 0):
+    left = before.repetitions - 1 - skipped
+    if at is None or at > LATEST_MS or (before.repetitions > 0 and left <= 0):
         return None
-    return Due(at, left if timer.repetitions > 0 else -1, (text, zone, anchor, number + 1 + skipped))
+    return Due(at, left if before.repetitions > 0 else -1, (text, zone, anchor, number + 1 + skipped))
 
 
 # ------------------------------------------------------------------------------------------------------ intervals

@@ -32,7 +32,7 @@ def metadata(element: str, event: TimerEvent) -> StartMetadata:
     text = value if isinstance(value, str) else "=" + event.expression.text.removeprefix("=")
     found = StartMetadata(element, kind, text)
     if CAMUNDA not in event.expression.variables:
-        _due(found, CHECK_TIME_MS, TIMER_RULES)
+        due_of(found, CHECK_TIME_MS, TIMER_RULES)
     return found
 
 
@@ -43,7 +43,7 @@ def open_timer(event: StartMetadata, latest: LatestVersion, view: View) -> Effec
         Reject: the expression gives no valid date or cycle.
     """
     try:
-        due = _due(event, view.now, view.rules, view)
+        due = due_of(event, view.now, view.rules, view)
     except InvalidSchedule as error:
         what = "make a former version the latest one of" if latest.restored else "deploy"
         reason = f"Expected to {what} process '{latest.process_id}', but element '{event.element}': {error}"
@@ -64,8 +64,12 @@ def scheduled(key: int, element: str, due: Due, definition: int, process_id: str
     )
 
 
-def _due(start: StartMetadata, now: int, rules: TimerRules, view: View | None = None) -> Due:
-    """The first due date. Cluster variables need a view."""
+def due_of(start: StartMetadata, now: int, rules: TimerRules, view: View | None = None) -> Due:
+    """The first due date. Cluster variables need a view.
+
+    Raises:
+        InvalidSchedule: the expression gives no valid date or cycle.
+    """
     expression = compile_attribute(start.name)
     kind = KINDS[start.kind]
     seen = {CAMUNDA: view.camunda(None)} if view is not None and CAMUNDA in expression.variables else {}

@@ -223,6 +223,79 @@ def test_what_an_instance_throws_reaches_the_others(made):
     assert waiting.instance.key != another.instance.key
 
 
+def started(event):
+    return f'<startEvent id="begun">{event}</startEvent>'
+
+
+def test_a_message_starts_a_process_once_for_each_key(made):
+    processes = made(started(HELLO), task("work", type="do"), end(), "begun > work > end")
+    [first] = processes.publish("hello", "k", {"a": 1})
+    first.expect_active("work").expect_variables(a=1)
+    assert processes.publish("hello", "k") == []
+    assert processes.publish("other", "k") == []
+    assert len(processes.publish("hello", "l")) == 1
+    assert len(processes.publish("hello")) == len(processes.publish("hello")) == 1
+    first.complete("work")
+    [after] = processes.publish("hello", "k")
+    assert after.instance.key != first.instance.key
+
+
+def test_a_message_that_an_instance_takes_starts_no_other_one_of_its_process(made):
+    flows = ("start > wait > end", "begun > end")
+    processes = made(start(), catch("wait", HELLO), end(), started(HELLO), *flows)
+    waiting = processes.start()
+    assert processes.publish("hello", "x") == []
+    waiting.expect_completed("wait")
+
+
+def test_a_signal_and_a_thrown_one_start_processes(made):
+    bang, flows = '<signalEventDefinition signalRef="alarm"/>', ("begun > work > end", "start > say > end")
+    processes = made(started(bang), start(), throw("say", bang), task("work", type="do"), end(), *flows)
+    [heard] = processes.broadcast("alarm", {"a": 1})
+    heard.expect_active("work").expect_variables(a=1)
+    processes.mock_job("do").start("p").expect_completed()
+    heard.expect_completed()
+
+
+def test_processes_that_start_each_other_for_ever_fail_the_test(made, monkeypatch):
+    monkeypatch.setattr("vivero.testing.processes.MOST_DELIVERED", 20)
+    bang = '<signalEventDefinition signalRef="alarm"/>'
+    processes = made(started(bang), throw("say", bang), end(), "begun > say > end")
+    with pytest.raises(AssertionError, match="The instances have thrown 20 messages and signals"):
+        processes.broadcast("alarm")
+
+
+@pytest.mark.parametrize(
+    ("timer", "starts"),
+    [
+        ("<timeCycle>R3/PT1H</timeCycle>", [1, 2, 3]),
+        ("<timeCycle>0 0 */2 * * *</timeCycle>", [2, 4]),
+        ("<timeDate>2026-01-01T03:30:00Z</timeDate>", [3.5]),
+        ("<timeDate>2025-01-01T00:00:00Z</timeDate>", [0]),
+    ],
+)
+def test_timers_start_processes_at_their_due_dates(made, timer, starts):
+    event = f"<timerEventDefinition>{timer}</timerEventDefinition>"
+    processes = made(started(event), catch("later", HOUR), end(), "begun > later > end")
+    runs = [*processes.advance(hours=2), *processes.advance(hours=3)]
+    assert len(runs) == len(starts)
+    for run, hours in zip(runs, starts, strict=True):
+        ended = hours + 1 <= 5
+        assert bool(run.instance.ended) == ended
+        if not ended:
+            assert run.instance.next_due == BEGIN + timedelta(hours=hours + 1)
+
+
+def test_a_newer_version_takes_the_start_events_over(made, tmp_path):
+    event = "<timerEventDefinition><timeCycle>R/PT1H</timeCycle></timerEventDefinition>"
+    processes = made(started(event), task("old", type="do"), end(), "begun > old > end")
+    (tmp_path / "p2.bpmn").write_bytes(model(started(event), task("new", type="do"), end(), "begun > new > end"))
+    [first] = processes.advance(minutes=90)
+    [second] = processes.use("p2.bpmn").advance(minutes=90)
+    first.expect_active("old")
+    second.expect_active("new")
+
+
 def test_all_instances_share_the_clock(made):
     processes = made(start(), catch("later", HOUR), end(), "start > later > end")
     first = processes.start()

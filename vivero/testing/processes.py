@@ -2,20 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections import deque
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from datetime import UTC, datetime, timedelta
 from hashlib import sha256
+from itertools import count
 from pathlib import Path
 from typing import Any
 
 from vivero import library
-from vivero.library import Models, Result
+from vivero.library import Models, Result, ThrownMessage, ThrownSignal
 from vivero.library.functions import FIRST_KEY
 from vivero.testing.coverage import Coverage
 from vivero.testing.files import find_file
 from vivero.testing.forms import check_start_form
 from vivero.testing.instances import Paths, ProcessRun
 from vivero.testing.mocks import CALLED_JOB, Answer, Mocks, mocked_process
+from vivero.testing.starts import TIMERS, StartEvent, StartTimers, start_events
 from vivero.testing.walks import OperationTrials, WaitState, wait_states
 
 BEGIN = datetime(2026, 1, 1, tzinfo=UTC)
@@ -23,6 +26,9 @@ BEGIN = datetime(2026, 1, 1, tzinfo=UTC)
 
 KEYS_A_RUN = 1_000_000
 """The keys of the instances of a test differ."""
+
+MOST_DELIVERED = 10_000
+"""Messages and signals that the instances of a test throw. Processes that start each other would never end."""
 
 Files = dict[str, bytes]
 
@@ -56,13 +62,23 @@ class Processes:
         self._of_cluster: dict[str, Any] = {}
         self._of_tenant: dict[str, Any] = {}
         self._runs: list[ProcessRun] = []
+        self._used_at: dict[str, datetime] = {}
+        """Name of a file → the time of its first use."""
+        self._start_timers = StartTimers()
+        self._numbers = count()
+        self._locks: dict[tuple[str, str], ProcessRun | None] = {}
+        """Process id and correlation key → the instance that a message with the key has started."""
+        self._thrown: deque[tuple[ProcessRun, ThrownMessage | ThrownSignal]] = deque()
+        self._delivered = 0
         self._file_of: dict[str, str] = {}
         """Process id → file."""
         self.now = BEGIN
 
     def use(self, *paths: str | Path) -> Processes:
         """Use files of any kind. Relative paths begin at the folder of the test, or at pytest's root."""
-        self._files |= self._read(paths)
+        read = self._read(paths)
+        self._files |= read
+        self._used_at = dict.fromkeys(read, self.now) | self._used_at
         return self
 
     def set_cluster_variable(self, name: str, value: Any, *, of_tenant: bool = False) -> Processes:
@@ -213,7 +229,7 @@ class Processes:
             process_id=self._only_process() if process_id is None else process_id,
             at=at,
             business_id=business_id,
-            key=FIRST_KEY + len(self._runs) * KEYS_A_RUN,
+            key=FIRST_KEY + next(self._numbers) * KEYS_A_RUN,
         )
 
     def _run_of(self, models: Models, result: Result) -> ProcessRun:
@@ -232,35 +248,105 @@ class Processes:
     def _read(self, paths: Paths) -> Files:
         return {str(path): find_file(self._folders, path).read_bytes() for path in paths}
 
-    def publish(self, name: str, correlation_key: str, variables: Mapping[str, Any] = {}) -> None:
-        """Publish a message to all instances of the test."""
-        for run in self._live():
-            run.publish(name, correlation_key, variables)
+    def publish(self, name: str, correlation_key: str = "", variables: Mapping[str, Any] = {}) -> list[ProcessRun]:
+        """Publish a message to all instances of the test, and start processes whose start events wait for it.
 
-    def broadcast(self, name: str, variables: Mapping[str, Any] = {}) -> None:
-        """Broadcast a signal to all instances of the test."""
-        for run in self._live():
-            run.broadcast(name, variables)
+        A process of which an instance has taken the message, or an earlier message with the key has started one that
+        runs, is not started. Returns the new instances.
+        """
+        __tracebackhide__ = True
+        return self._publish(self._live(), ThrownMessage(name, correlation_key, variables, 0, None))
 
-    def advance(self, by: timedelta | None = None, **duration: float) -> None:
-        """Let the time pass for all instances of the test, and for those that start later."""
-        self.now += timedelta(**duration) if by is None else by
+    def broadcast(self, name: str, variables: Mapping[str, Any] = {}) -> list[ProcessRun]:
+        """Broadcast a signal to all instances of the test, and start processes whose start events wait for it.
+
+        Returns the new instances.
+        """
+        __tracebackhide__ = True
+        return self._broadcast(self._live(), ThrownSignal(name, variables))
+
+    def advance(self, by: timedelta | None = None, **duration: float) -> list[ProcessRun]:
+        """Let the time pass for all instances of the test, and for those that start later.
+
+        Timer start events start processes at their due dates. Returns the new instances.
+        """
+        __tracebackhide__ = True
+        until = self.now + (timedelta(**duration) if by is None else by)
+        started: list[ProcessRun] = []
+        while (timer := self._start_timers.next(self._starts(TIMERS), self._used_at)) and timer.due_at <= until:
+            self._go_on_to(max(timer.due_at, self.now))
+            self._start_timers.fired(timer)
+            started.append(self.start(timer.start.process_id, at=timer.start.event.element))
+        self._go_on_to(until)
+        return started
+
+    def _go_on_to(self, time: datetime) -> None:
+        self.now = time
         for run in self._live():
-            run.advance(max(self.now - run.now, timedelta(0)))
+            run.advance(max(time - run.now, timedelta(0)))
+
+    def _starts(self, kinds: Collection[str]) -> Iterator[StartEvent]:
+        return start_events(self._models(self._files), (), kinds)
+
+    def _publish(self, runs: list[ProcessRun], message: ThrownMessage) -> list[ProcessRun]:
+        name, key = message.name, message.correlation_key
+        took: set[str] = set()
+        for run in runs:
+            if any((wait.name, wait.correlation_key) == (name, key) for wait in run.instance.waits):
+                took.add(run.instance.process_id)
+            run.publish(name, key, message.variables, seconds=message.time_to_live_ms / 1000)
+        started: list[ProcessRun] = []
+        for start in list(self._starts(("MESSAGE",))):
+            lock = (start.process_id, key)
+            if start.event.name == name and start.process_id not in took and not self._is_locked(lock):
+                self._locks[lock] = None  # held while the instance starts, which may throw the message itself
+                run = self.start(start.process_id, message.variables, at=start.event.element)
+                self._locks[lock] = run
+                started.append(run)
+        return started
+
+    def _is_locked(self, lock: tuple[str, str]) -> bool:
+        """Whether an instance runs that a message with the same key has started. Without a key there is no lock."""
+        holder = self._locks.get(lock)
+        return bool(lock[1]) and lock in self._locks and (holder is None or not holder.instance.ended)
+
+    def _broadcast(self, runs: list[ProcessRun], signal: ThrownSignal) -> list[ProcessRun]:
+        for run in runs:
+            run.broadcast(signal.name, signal.variables)
+        named = [start for start in self._starts(("SIGNAL",)) if start.event.name == signal.name]
+        return [self.start(one.process_id, signal.variables, at=one.event.element) for one in named]
 
     def _live(self, besides: ProcessRun | None = None) -> list[ProcessRun]:
         return [run for run in self._runs if run is not besides and not run.instance.ended]
 
     def _observe(self, run: ProcessRun, result: Result) -> None:
-        """Note what was reached, and deliver what elements throw to the other instances."""
+        """Note what was reached, and deliver what elements throw to the other instances, in its order."""
+        __tracebackhide__ = True
         self._coverage.add_reached(self._file_of, result.happened.reached)
-        for message in result.happened.messages:
-            for other in self._live(run):
-                ttl_s = message.time_to_live_ms / 1000
-                other.publish(message.name, message.correlation_key, message.variables, seconds=ttl_s)
-        for signal in result.happened.signals:
-            for other in self._live(run):
-                other.broadcast(signal.name, signal.variables)
+        delivers = bool(self._thrown)
+        self._thrown += [(run, message) for message in result.happened.messages]
+        self._thrown += [(run, signal) for signal in result.happened.signals]
+        if not delivers:
+            self._deliver_all()
+
+    def _deliver_all(self) -> None:
+        __tracebackhide__ = True
+        try:
+            while self._thrown:
+                self._deliver(*self._thrown[0])
+                self._thrown.popleft()
+        finally:
+            self._thrown.clear()
+
+    def _deliver(self, run: ProcessRun, thrown: ThrownMessage | ThrownSignal) -> None:
+        __tracebackhide__ = True
+        self._delivered += 1
+        if self._delivered > MOST_DELIVERED:
+            raise AssertionError(f"The instances have thrown {MOST_DELIVERED} messages and signals.\n{run.describe()}")
+        if isinstance(thrown, ThrownMessage):
+            self._publish(self._live(run), thrown)
+        else:
+            self._broadcast(self._live(run), thrown)
 
     def _only_process(self) -> str | None:
         ids = self._cache.get(self._files).process_ids()

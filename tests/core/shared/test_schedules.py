@@ -15,7 +15,6 @@ from vivero.core.events.schedules import LATEST_MS, Due, InvalidSchedule, due_da
 from vivero.core.feel.temporal.calendar import TemporalError
 from vivero.core.feel.temporal.cron import parse_cron
 from vivero.core.rules import TimerRules
-from vivero.core.state.instance_tree import Timer
 
 RULES = TimerRules()
 SECOND, MINUTE, HOUR, DAY = 1_000, 60_000, 3_600_000, 86_400_000
@@ -32,16 +31,12 @@ def first(kind, value, now=NOW, rules=RULES):
     return due_date_of(kind, value, now, rules)
 
 
-def timer(due):
-    return Timer(1, None, 1, "p", "<default>", "t", "START_EVENT", "PENDING", due.at, 0, due.repetitions, due.cycle)
-
-
 def firings(text, now=NOW, rules=RULES, at=lambda due: due.at):
     """All due dates of a cycle, each fired when `at` says (at its due date)."""
     due = first("cycle", text, now, rules)
     while due is not None:
         yield due.at
-        due = next_due(timer(due), at(due), rules)
+        due = next_due(due, at(due), rules)
 
 
 def texts(dates, zone="UTC"):
@@ -133,7 +128,7 @@ def test_any_text_is_a_due_date_in_range_or_refused(kind, text):
     while due is not None:
         assert 0 <= due.at <= LATEST_MS
         assert -(2**31) <= due.repetitions < 2**31
-        due = next_due(timer(due), due.at, RULES) if due.at < NOW + DAY else None
+        due = next_due(due, due.at, RULES) if due.at < NOW + DAY else None
 
 
 # ---- repeating intervals
@@ -187,8 +182,7 @@ def test_the_first_occurrence_is_the_nearest_that_is_not_past(start, since, inte
     anchor, number = due.cycle[2:]
     assert due.at >= start + since or (number == 0 and anchor >= start + since)
     if number > 0:
-        before = timer(due)
-        before.cycle = (*due.cycle[:3], number - 2)
+        before = due._replace(cycle=(*due.cycle[:3], number - 2))
         assert next_due(before, 0, RULES).at < start + since
 
 
