@@ -6,6 +6,7 @@ pytest loads it in each session of an environment that has Vivero, so the engine
 from __future__ import annotations
 
 from importlib import import_module
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -17,8 +18,10 @@ TITLE = "process coverage"
 class SessionCoverage:
     """The coverage of a session, and of its worker processes (pytest-xdist)."""
 
-    def __init__(self, minimum: int) -> None:
+    def __init__(self, minimum: int, html: str | None) -> None:
+        """`minimum`: a percentage. `html`: the folder of the report."""
         self.minimum = minimum
+        self.html = html
         self.cache: Any = None
         self.coverage: Any = None
 
@@ -55,6 +58,9 @@ class SessionCoverage:
         terminalreporter.section(TITLE)
         for line in self.coverage.lines():
             terminalreporter.write_line(line)
+        if self.html is not None:
+            page = import_module("vivero.testing.report").write_report(self.coverage, Path(self.html))
+            terminalreporter.write_line(f"The diagrams are in {page}")
         if self.is_too_low:
             terminalreporter.write_line(
                 f"A process is below {self.minimum} %, which --process-coverage-min demands", red=True
@@ -71,9 +77,16 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         help="fail if the tests reach less of a process than this, in percent of its elements and sequence flows",
     )
 
+    group.addoption(
+        "--process-coverage-html",
+        metavar="DIR",
+        help="draw the diagrams of the processes, with what the tests reach, into DIR/index.html",
+    )
+
 
 def pytest_configure(config: pytest.Config) -> None:
-    config.pluginmanager.register(SessionCoverage(config.getoption("--process-coverage-min")), NAME)
+    minimum, html = config.getoption("--process-coverage-min"), config.getoption("--process-coverage-html")
+    config.pluginmanager.register(SessionCoverage(minimum, html), NAME)
 
 
 @pytest.fixture

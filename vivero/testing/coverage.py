@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
+from pathlib import Path
 
 import msgspec
 
@@ -18,10 +19,13 @@ class ProcessCoverage:
     """The elements and sequence flows of one process, each with whether it was reached, in the order of the model."""
 
     file: str
+    """The name of the file, as the test gave it."""
     elements: dict[str, bool] = field(default_factory=dict)
     flows: dict[str, bool] = field(default_factory=dict)
     awaited: dict[str, str] = field(default_factory=dict)
     """Events behind event-based gateways, and the flows that lead to them: a flow is taken when its event happens."""
+    path: str = ""
+    """The path of the file."""
 
     @property
     def percent(self) -> int:
@@ -36,8 +40,8 @@ class Coverage:
 
     processes: dict[tuple[str, str], ProcessCoverage] = field(default_factory=dict)
 
-    def add_model(self, file: str, process: Process) -> None:
-        """Count a process from now on."""
+    def add_model(self, file: str, process: Process, path: Path | str = "") -> None:
+        """Count a process from now on. `path`: where its file is."""
         if (process.id, file) not in self.processes:
             elements = dict.fromkeys((id for id in process.nodes if id != process.id), False)
             awaited = {
@@ -46,7 +50,7 @@ class Coverage:
                 if process.nodes[flow.source].type == "EVENT_BASED_GATEWAY"
             }
             flows = dict.fromkeys(process.flows, False)
-            self.processes[process.id, file] = ProcessCoverage(file, elements, flows, awaited)
+            self.processes[process.id, file] = ProcessCoverage(file, elements, flows, awaited, str(path))
 
     def add_reached(self, files: Mapping[str, str], reached: Reached) -> None:
         """Note what an instance has reached. `files`: process id → file."""
@@ -87,10 +91,11 @@ class Coverage:
 
 def to_json(coverage: Coverage) -> str:
     """The coverage as text, for another process."""
-    rows = [(*key, found.elements, found.flows) for key, found in coverage.processes.items()]
+    rows = [(*key, found.path, found.elements, found.flows) for key, found in coverage.processes.items()]
     return msgspec.json.encode(rows).decode()
 
 
 def from_json(text: str) -> Coverage:
-    rows = msgspec.json.decode(text, type=list[tuple[str, str, dict[str, bool], dict[str, bool]]])
-    return Coverage({(id, file): ProcessCoverage(file, elements, flows) for id, file, elements, flows in rows})
+    rows = msgspec.json.decode(text, type=list[tuple[str, str, str, dict[str, bool], dict[str, bool]]])
+    found = {(id, file): ProcessCoverage(file, elements, flows, path=path) for id, file, path, elements, flows in rows}
+    return Coverage(found)

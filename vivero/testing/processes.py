@@ -358,5 +358,5 @@ class Processes:
             name = models.name_of(digest)
             for process in processes.values():
                 if name not in self._mocked:
-                    self._coverage.add_model(name, process)
+                    self._coverage.add_model(name, process, find_file(self._folders, name))
                     self._file_of[process.id] = name

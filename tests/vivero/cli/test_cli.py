@@ -158,8 +158,8 @@ def all_commands(group=main, path=()):
             yield " ".join((*path, name)), command
 
 
-FOR_PEOPLE = {"up", "demo", "db roles", "feel", "psql", "completion", "archive show"}
-"""Commands that print no data, or SQL, or JSON always."""
+FOR_PEOPLE = {"up", "demo", "db roles", "feel", "psql", "completion", "archive show", "test"}
+"""Commands that print no data, or SQL, or JSON always, or what pytest prints."""
 
 
 @pytest.mark.parametrize(("name", "command"), list(all_commands()), ids=lambda value: str(value))
