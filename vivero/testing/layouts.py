@@ -1,4 +1,4 @@
-"""DiagramPlaces for the elements of a process whose file draws none: columns by the longest way from the start, row by row."""
+"""Places for the elements of a process whose file has none: columns by the longest way from the start, row by row."""
 
 from __future__ import annotations
 
