@@ -24,9 +24,11 @@ SLEEPING = {
         "tests/engine/supervision/test_wake_up.py",
         "tests/engine/test_siblings.py",
         "tests/storage/postgres/test_given_time.py",
-        "tests/vivero/test_worker.py",
+        "tests/vivero/cli/test_reloading.py",
         "tests/vivero/web/test_live.py",
         "tests/vivero/web/test_served.py",
+        "tests/vivero/worker/test_jobs.py",
+        "tests/vivero/worker/test_running.py",
     },
     "A stand-in for what sleeps in the program.": {
         "tests/storage/postgres/test_announcer.py",

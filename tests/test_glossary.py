@@ -99,7 +99,7 @@ def test_the_check_sees():
     assert retired_in("override = strides = 1", retired) == set()
 
 
-SHARED_CLASS_NAMES: dict[str, str] = {}
+SHARED_CLASS_NAMES: dict[str, str] = {"Job": "that of a snapshot in the library, and that of a worker's function"}
 """Class names that a layer may use twice, each with the reason."""
 
 

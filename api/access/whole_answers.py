@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
+import anyio
 import httpx
-import trio
 
 
 async def read_whole(response: httpx.Response, most: int) -> bytes | None:
     """The body of a streamed response; None if it has more bytes than `most`."""
     body = bytearray()
-    with trio.CancelScope() as reading:  # a cancellation ends all generators below
+    with anyio.CancelScope() as reading:  # a cancellation ends all generators below
         async for part in response.aiter_bytes():
             body += part
             if len(body) > most:

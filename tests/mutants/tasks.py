@@ -227,7 +227,7 @@ TASKS: tuple[Mutant, ...] = (
         "timers: skipped occurrences are free",
         f"{SCHEDULE_TESTS}::test_skipped_occurrences_of_a_bounded_cycle_count",
         "core/events/schedules.py",
-        ("    left = timer.repetitions - 1 - skipped\n", "    left = timer.repetitions - 1\n"),
+        ("    left = before.repetitions - 1 - skipped\n", "    left = before.repetitions - 1\n"),
     ),
     mutant(
         "timers: what is behind the horizon is never read",

@@ -40,8 +40,8 @@ async def test_a_worker_by_hand(program):
 
 
 @pytest.mark.long
-async def test_the_worker_in_python(program, tmp_path):
-    code, *_ = re.findall(
+async def test_the_worker_of_the_official_client(program, tmp_path):
+    *_, code = re.findall(
         r"^```python\n(.*?)^```", (ROOT / "docs" / "workers.md").read_text(), re.MULTILINE | re.DOTALL
     )
     (tmp_path / "worker.py").write_text(code)

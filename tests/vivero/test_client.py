@@ -5,7 +5,7 @@ import json
 import httpx
 import pytest
 
-from vivero.client.rest import ApiError, BadAddress, Client, ClientError, Missing, Unreachable, address_from, normalised
+from vivero.client.rest import ApiError, BadAddress, Client, ClientError, Unreachable, address_from, normalised
 
 PAGE = {"totalItems": 5, "hasMoreTotalItems": False, "startCursor": "YQ==", "endCursor": "Yg=="}
 
@@ -208,29 +208,6 @@ async def test_answers_of_other_programs_are_one_line(client_of, content, said):
         with pytest.raises(ClientError, match=said) as raised:
             await client.search("jobs")
     assert "is it a Vivero server?" in str(raised.value)
-
-
-@pytest.mark.parametrize("content", [b"", b"{}", b'{"jobs": null}', b'{"jobs": [null]}', b'{"error": "maintenance"}'])
-async def test_a_worker_waits_when_something_else_answers_an_activation(client_of, content):
-    """A worker ends at `Missing`: a server of Camunda 8.8 sends jobs without leases. It waits at other errors."""
-    async with client_of(lambda _: httpx.Response(200, content=content)) as client:
-        with pytest.raises(ClientError, match="is it a Vivero server") as raised:
-            await client.activate("t", worker="w", timeout_ms=1, limit=1, wait_ms=1)
-    assert not isinstance(raised.value, Missing)
-
-
-async def test_what_a_jobs_variables_lack_is_no_error_of_the_answer(client_of):
-    job = {"jobKey": "1", "jobLeaseToken": "l", "retries": 3, "variables": {"order": [{"sku": "rose"}]}}
-    async with client_of(answering(200, {"jobs": [job]})) as client:
-        [found] = await client.activate("t", worker="w", timeout_ms=1, limit=1, wait_ms=1)
-        with pytest.raises(ClientError, match="has no 'elementId'"):
-            found["elementId"]
-        with pytest.raises(KeyError) as raised:
-            found["variables"]["order"][0]["price"]
-    assert not isinstance(raised.value, ClientError)
-    async with client_of(answering(200, {"jobs": [job | {"jobLeaseToken": None}, {"jobKey": "1"}]})) as client:
-        with pytest.raises(ClientError, match="has no 'jobLeaseToken'"):
-            await client.activate("t", worker="w", timeout_ms=1, limit=1, wait_ms=1)
 
 
 async def test_a_number_beyond_a_double_keeps_its_digits(client_of):

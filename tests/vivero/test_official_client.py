@@ -1,7 +1,6 @@
 """The official Python client, unmodified and with default settings, does what the documentation promises."""
 
 import os
-import re
 import subprocess
 import sys
 from pathlib import Path
@@ -25,8 +24,3 @@ def test_deploys_starts_works_and_awaits(up, database):
         check=False,
     )
     assert (done.returncode, done.stdout) == (0, "Hello, Ada!\n"), done.stderr
-
-
-def test_the_documentation_shows_what_is_tested():
-    [block] = re.findall(r"```python\n(.*?)```", (ROOT / "docs" / "getting-started.md").read_text(), re.DOTALL)
-    assert block == EXAMPLE.read_text()

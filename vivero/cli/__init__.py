@@ -40,6 +40,7 @@ CLI_COMMANDS: Mapping[str, Mapping[str, tuple[str, str]]] = {
     "Processes": {
         "deploy": ("processes.deploy:deploy", "Deploy BPMN files, forms, decisions and others, all or none."),
         "start": ("processes.start:start", "Start a process; with --await, wait for its result."),
+        "check": ("processes.check:check", "Check models against the workers of Python files."),
         "validate": (
             "processes.validate:validate",
             "Check files as a deployment does, without a server.",
@@ -84,7 +85,7 @@ CLI_COMMANDS: Mapping[str, Mapping[str, tuple[str, str]]] = {
         "fire": ("processes.timers:fire", "Fire timers now."),
         "move": ("processes.timers:move", "Move the due date of a timer."),
         "job": ("processes.job:job", "Complete, fail and change jobs by hand."),
-        "worker": ("processes.worker:worker", "Run a shell command for each job of a type."),
+        "worker": ("processes.worker:worker", "Work jobs with Python functions or a shell command."),
     },
     "Looking": {
         "nodes": ("server.nodes:nodes", "List the nodes of the cluster and the partitions that they lead."),
@@ -129,7 +130,7 @@ Begin with:
 \b
 and then, in another terminal:
   vivero deploy greet.bpmn
-  vivero worker greet --exec "vivero feel '{hello: name}' --context @-"
+  vivero worker my_workers.py --reload
   vivero start greet --variables '{"name": "Ada"}' --await
   vivero instances --state ACTIVE
   vivero incidents

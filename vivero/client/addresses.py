@@ -51,9 +51,17 @@ UNPACKED = {"accept-encoding": "identity"}
 
 
 def http_client(
-    address: str, credentials: Credentials | None, timeout_s: float, transport: httpx.AsyncBaseTransport | None = None
+    address: str,
+    credentials: Credentials | None,
+    timeout_s: float,
+    transport: httpx.AsyncBaseTransport | None = None,
+    connections: int | None = None,
 ) -> httpx.AsyncClient:
-    """A client for a server. Raises NotSendable if the environment or the credentials do not allow one."""
+    """A client for a server, which opens and keeps so many `connections`; None: as many as httpx does by default.
+
+    Raises NotSendable if the environment or the credentials do not allow a client.
+    """
+    limits = httpx.Limits(max_connections=connections or 100, max_keepalive_connections=connections or 20)
     secure = address.startswith("https:")
     try:
         return httpx.AsyncClient(
@@ -62,6 +70,7 @@ def http_client(
             trust_env=not _is_loopback(address),  # the environment's proxy cannot reach our loopback interface
             verify=httpx.create_ssl_context() if secure else True,  # as SSL_CERT_FILE says
             transport=transport,
+            limits=limits,
             auth=credentials if isinstance(credentials, tuple) else None,
             headers=UNPACKED | (_bearer(credentials) if isinstance(credentials, str) else {}),
         )

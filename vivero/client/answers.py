@@ -98,13 +98,6 @@ async def whole(response: httpx.Response) -> httpx.Response:
     )
 
 
-def plain(value: Any) -> Any:
-    """The value with usual dictionaries: what a user's data lack is no error of the answer."""
-    if isinstance(value, dict):
-        return {name: plain(item) for name, item in value.items()}
-    return [plain(item) for item in value] if isinstance(value, list) else value
-
-
 @dataclass(frozen=True, slots=True)
 class Answer:
     """An answer. `body`: decoded JSON, None without content. `position`: the command's position in the log, if any."""
@@ -148,10 +141,15 @@ def number_of(text: str) -> float | int:
     return int(exact)
 
 
+def position_of(response: httpx.Response) -> int | None:
+    """The position of the command in the log, if the answer has one."""
+    position = response.headers.get("command-position")
+    return int(position) if position is not None and position.isdecimal() else None
+
+
 def answer_of(response: httpx.Response) -> Answer:
     """The answer of a response. Raises ApiError, and ClientError if it does not come from a server of ours."""
-    position = response.headers.get("command-position")
-    number = int(position) if position is not None and position.isdecimal() else None
+    number = position_of(response)
     try:
         body = response.json(object_hook=Members, parse_float=number_of) if response.content else None
     except (ValueError, RecursionError) as error:

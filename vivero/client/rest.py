@@ -1,9 +1,9 @@
-"""A small client of the REST API for the command line and the demonstration. Applications use an official client.
+"""A small client of the REST API for the command line, workers and the demonstration.
 
     async with Client(address) as client:
         created = await client.create("order", {"total": 30})
 
-The client runs under Trio. Every failure is an exception whose text is one readable line.
+The client runs under Trio and asyncio. Every failure is an exception whose text is one readable line.
 """
 
 from __future__ import annotations
@@ -24,13 +24,12 @@ from vivero.client.answers import (
     BadAddress,
     ClientError,
     Document,
-    Members,
     Missing,
     NotSendable,
     Page,
     Unreachable,
     answer_of,
-    plain,
+    position_of,
     whole,
     why_not_sendable,
 )
@@ -52,7 +51,6 @@ __all__ = [
     "credentials_from",
     "normalised",
     "path_part",
-    "trace_headers",
 ]
 
 TIMEOUT_S = 30.0
@@ -72,7 +70,8 @@ def path_part(text: str) -> str:
 class Client:
     """A connection to one server. Open it with `async with`.
 
-    `credentials` are those of the environment by default. An empty text sends none.
+    `credentials` are those of the environment by default. An empty text sends none. `connections`: the most that the
+    client opens, and keeps.
     """
 
     def __init__(
@@ -82,10 +81,11 @@ class Client:
         timeout_s: float = TIMEOUT_S,
         transport: httpx.AsyncBaseTransport | None = None,
         credentials: Credentials | None = None,
+        connections: int | None = None,
     ) -> None:
         found = credentials_from() if credentials is None else credentials
         self.address = normalised(address)
-        self._http = http_client(self.address, found, timeout_s, transport)
+        self._http = http_client(self.address, found, timeout_s, transport, connections)
 
     async def __aenter__(self) -> Client:
         await self._http.__aenter__()
@@ -101,6 +101,19 @@ class Client:
         if body is not None:
             options["json"] = body
         return answer_of(await self._send(method, path, **options))
+
+    async def exchange(
+        self, method: str, path: str, content: bytes, *, headers: Mapping[str, str] | None = None, **options: Any
+    ) -> tuple[bytes, int | None]:
+        """Send JSON as it is. Gives the body of the answer as it is, and the command's position in the log, if any.
+
+        Raises ApiError, Unreachable.
+        """
+        sent = {**(headers or {}), "content-type": "application/json"}
+        response = await self._send(method, path, content=content, headers=sent, **options)
+        if not response.is_success:
+            answer_of(response)
+        return response.content, position_of(response)
 
     async def get(self, path: str) -> Document:
         """The document at a path. Raises ApiError, Unreachable."""
@@ -364,72 +377,12 @@ class Client:
         """Set a job's number of retries."""
         return await self.request("PATCH", f"/v2/jobs/{path_part(job_key)}", {"changeset": {"retries": retries}})
 
-    async def activate(self, type: str, *, worker: str, timeout_ms: int, limit: int, wait_ms: int) -> list[Document]:
-        """Lease up to `limit` jobs for `timeout_ms`. Waits up to `wait_ms` for the first."""
-        body = {
-            "type": type,
-            "worker": worker,
-            "timeout": timeout_ms,
-            "maxJobsToActivate": limit,
-            "requestTimeout": wait_ms,
-            "withLease": True,
-        }
-        answer = await self.request("POST", "/v2/jobs/activation", body, timeout=wait_ms / 1000 + TIMEOUT_S)
-        return [_usable(job) for job in _objects(answer.document.get("jobs"))]
-
-    async def complete(
-        self, job: Document, variables: Mapping[str, Any], result: Mapping[str, Any] | None = None
-    ) -> Answer:
-        """Complete an activated job. `result`: what a task listener or the worker of an ad-hoc sub-process decides."""
-        body: Document = {"variables": dict(variables), "jobLeaseToken": job["jobLeaseToken"]}
-        if result is not None:
-            body["result"] = dict(result)
-        return await self.request("POST", f"/v2/jobs/{job['jobKey']}/completion", body, headers=trace_headers(job))
-
-    async def fail(self, job: Document, message: str, retries: int, backoff_ms: int = 0) -> Answer:
-        """Fail an activated job. With 0 `retries`, an incident is created."""
-        body = {
-            "retries": retries,
-            "errorMessage": message,
-            "retryBackOff": backoff_ms,
-            "jobLeaseToken": job["jobLeaseToken"],
-        }
-        return await self.request("POST", f"/v2/jobs/{job['jobKey']}/failure", body, headers=trace_headers(job))
-
-    async def throw_error(self, job: Document, code: str, message: str, variables: Mapping[str, Any]) -> Answer:
-        """Throw a BPMN error from an activated job."""
-        body = {
-            "errorCode": code,
-            "errorMessage": message,
-            "variables": dict(variables),
-            "jobLeaseToken": job["jobLeaseToken"],
-        }
-        return await self.request("POST", f"/v2/jobs/{job['jobKey']}/error", body, headers=trace_headers(job))
-
-    async def end_lease(self, job: Document) -> Answer:
-        """Give an activated job back: its lease ends, and others can activate it."""
-        body = {"changeset": {"timeout": 1}, "jobLeaseToken": job["jobLeaseToken"]}
-        return await self.request("PATCH", f"/v2/jobs/{job['jobKey']}", body)
-
 
 def _objects(items: Any) -> list[Document]:
     """The items of an answer. Raises ClientError if they are no list of objects."""
     if not isinstance(items, list) or not all(isinstance(item, dict) for item in items):
         raise ClientError("the answer has no list of objects: is it a Vivero server?")
     return items
-
-
-def _usable(job: Document) -> Document:
-    """An activated job, whose variables are plain data. Raises ClientError if it lacks what its report needs."""
-    for name in ("jobKey", "jobLeaseToken", "retries"):
-        _ = job[name]
-    return Members(job, variables=plain(job["variables"]))
-
-
-def trace_headers(job: Document) -> dict[str, str]:
-    """The headers by which requests about an activated job continue its trace; none if it is not sampled."""
-    headers = job.get("customHeaders") or {}
-    return {name: str(headers[name]) for name in ("traceparent", "tracestate") if name in headers}
 
 
 def _reason(error: Exception) -> str:

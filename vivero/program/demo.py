@@ -7,7 +7,7 @@ keeps its version, and the table shows only the orders of this run.
 from __future__ import annotations
 
 import itertools
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -19,12 +19,12 @@ from rich.markup import escape
 from rich.progress import Progress
 from rich.table import Table
 
-from vivero.client.rest import ApiError, Client, ClientError, Document
+from vivero.client.rest import ApiError, Client, ClientError
 from vivero.config.sections import Config
 from vivero.program import garden, program
 from vivero.program.program import Ready
 from vivero.terminal import log_tables, terminal_tables
-from vivero.worker import Handler, JobFailed, Report, Worker, WorkerSettings
+from vivero.worker import Job, JobFailed, Report, Worker
 
 PROCESS = "order"
 _FILE = Path("examples", "order", "order.bpmn")
@@ -85,31 +85,31 @@ class Pace:
     seconds: float
 
 
-def handlers(pace: Pace) -> dict[str, Handler]:
+def functions(pace: Pace) -> dict[str, Callable[..., Any]]:
     """The work of each job type. A real worker would call the systems of a shop."""
     numbers = itertools.count(1)
 
-    async def check_stock(job: Document) -> Mapping[str, Any]:
+    async def check_stock(job: Job) -> Mapping[str, Any]:
         await trio.sleep(pace.seconds)
-        return {"inStock": not OUT_OF_STOCK & {item.get("sku") for item in job["variables"].get("items", ())}}
+        return {"inStock": not OUT_OF_STOCK & {item.get("sku") for item in job.variables.get("items", ())}}
 
-    async def charge_card(job: Document) -> Mapping[str, Any]:
+    async def charge_card(job: Job) -> Mapping[str, Any]:
         await trio.sleep(pace.seconds)
-        if job["variables"].get("card") == "expired":
+        if job.variables.get("card") == "expired":
             raise JobFailed("the card has expired", retries=0)
         return {"receipt": f"R-{next(numbers):04}"}
 
-    async def pick_items(job: Document) -> Mapping[str, Any]:
+    async def pick_items(job: Job) -> Mapping[str, Any]:
         await trio.sleep(pace.seconds)
-        return {"pickedIn": job["customHeaders"].get("warehouse", "unknown")}
+        return {"pickedIn": job.headers.get("warehouse", "unknown")}
 
-    async def pack_parcel(job: Document) -> Mapping[str, Any]:
+    async def pack_parcel(job: Job) -> Mapping[str, Any]:
         await trio.sleep(pace.seconds)
         return {"parcel": f"P-{next(numbers):04}"}
 
-    async def write(job: Document) -> Mapping[str, Any]:
+    async def write(job: Job) -> Mapping[str, Any]:
         await trio.sleep(pace.seconds)
-        return {"letter": f"Dear {job['variables'].get('customer', 'customer')}, …"}
+        return {"letter": f"Dear {job.variables.get('customer', 'customer')}, …"}
 
     return {
         "check-stock": check_stock,
@@ -146,14 +146,14 @@ class Show:
         self._orders: dict[str, Order] = {}
 
     async def work(self) -> None:
-        """Run one worker for each job type, over HTTP like any other worker, until cancelled."""
-        async with trio.open_nursery() as nursery:
-            for type, handler in (handlers(self._pace) | garden.HANDLERS).items():
-                settings = WorkerSettings("demo", concurrency=4, timeout_s=30.0)
-                nursery.start_soon(Worker(self._client, type, handler, settings, report=self._worked).run)
+        """Run the work of all job types, over HTTP like any other worker, until cancelled."""
+        worker = Worker(client=self._client, name="demo", concurrency=16, on_report=self._worked)
+        for type, function in (functions(self._pace) | garden.FUNCTIONS).items():
+            worker.job(type, backoff_s=0, concurrency=4)(function)
+        await worker.serve()
 
     def _worked(self, report: Report) -> None:
-        order = self._orders.get(report.job["processInstanceKey"])
+        order = self._orders.get(report.job.process_instance_key)
         if order is not None and report.position is not None:
             order.positions.append(report.position)
 

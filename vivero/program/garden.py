@@ -13,8 +13,7 @@ from typing import Any
 
 import trio
 
-from vivero.client.rest import Client, ClientError, Document
-from vivero.worker import Handler
+from vivero.client.rest import Client, ClientError
 
 TAG = "garden"
 ENDED = 100
@@ -68,17 +67,17 @@ def example(name: str) -> Path:
     return next(path for path in found if path.is_file())
 
 
-async def check_credit(_job: Document) -> Mapping[str, Any]:
+async def check_credit() -> Mapping[str, Any]:
     """The work of the task of this name in the invoice: everybody is good for it."""
     return {"score": 70}
 
 
-async def send_invoice(_job: Document) -> Mapping[str, Any]:
+async def send_invoice() -> Mapping[str, Any]:
     """The work of the task of this name. The invoice then waits for its payment, for 14 days."""
     return {}
 
 
-HANDLERS: dict[str, Handler] = {"check-credit": check_credit, "send-invoice": send_invoice}
+FUNCTIONS: dict[str, Callable[..., Any]] = {"check-credit": check_credit, "send-invoice": send_invoice}
 """The other job types of invoices have no worker: their instances stay for whoever tries the console."""
 
 

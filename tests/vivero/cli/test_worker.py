@@ -2,32 +2,38 @@
 
 import json
 import os
+import re
 import shlex
 import signal
 import subprocess
 import sys
+from pathlib import Path
 
 import httpx
+import msgspec
 import psutil
 import pytest
 from click.testing import CliRunner
+from msgspec.structs import replace
 
 from tests.eventually import eventually_sync
 from tests.process.program import free_port
 from vivero.cli import main
-from vivero.cli.processes.worker import MAX_OUTPUT, execute, short
-from vivero.worker import JobError, JobFailed
+from vivero.cli.processes.shell_jobs import MAX_OUTPUT, execute
+from vivero.cli.processes.worker import short
+from vivero.worker import Job, JobError, JobFailed
 
-JOB = {
-    "jobKey": "11",
-    "type": "greet",
-    "retries": 3,
-    "customHeaders": {"h": "v"},
-    "processInstanceKey": "22",
-    "processDefinitionId": "p",
-    "elementId": "e",
-    "variables": {"name": "Ada", "n": 2},
-}
+JOB = Job(
+    job_key="11",
+    job_lease_token="token",
+    type="greet",
+    retries=3,
+    headers={"h": "v"},
+    process_instance_key="22",
+    process_definition_id="p",
+    element_id="e",
+    raw_variables={"name": msgspec.Raw(b'"Ada"'), "n": msgspec.Raw(b"2")},
+)
 
 
 def python(code):
@@ -50,7 +56,8 @@ async def test_no_output_is_no_variables():
 CRASHING = """
 import os, trio
 from pathlib import Path
-from vivero.cli.processes.worker import execute
+from vivero.cli.processes.shell_jobs import execute
+from vivero.worker import Job
 
 async def crash(directory):
     async with trio.open_nursery() as nursery:
@@ -64,7 +71,7 @@ async def crash(directory):
 
 def test_a_command_and_its_children_end_with_a_worker_that_is_killed(tmp_path):
     """From the moment at which the command gets its input."""
-    code = f"{CRASHING}\nJOB = {JOB!r}\ntrio.run(crash, {str(tmp_path)!r})"
+    code = f"{CRASHING}\nJOB = Job(job_key='1', job_lease_token='t', retries=3)\ntrio.run(crash, {str(tmp_path)!r})"
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == -signal.SIGKILL
     pids = [int(pid) for pid in (tmp_path / "pids").read_text().split()]
     assert len(pids) == 2
@@ -86,7 +93,7 @@ def is_alive(pid):
         return False
 
 
-LISTENER = {"kind": "TASK_LISTENER", "listenerEventType": "COMPLETING", "userTask": {"action": "approve"}}
+LISTENER = {"kind": "TASK_LISTENER", "listener_event_type": "COMPLETING", "user_task": {"action": "approve"}}
 AD_HOC = {"kind": "AD_HOC_SUB_PROCESS"}
 
 
@@ -108,7 +115,7 @@ AD_HOC = {"kind": "AD_HOC_SUB_PROCESS"}
     ],
 )
 async def test_the_output_for_a_job_that_decides_is_its_result(of, output, variables, result):
-    assert await execute(f"echo {shlex.quote(output)}", JOB | of) == (variables, result)
+    assert await execute(f"echo {shlex.quote(output)}", replace(JOB, **of)) == (variables, result)
 
 
 async def test_the_transition_and_the_task_are_in_the_environment_of_a_listener():
@@ -116,7 +123,7 @@ async def test_the_transition_and_the_task_are_in_the_environment_of_a_listener(
     code = f"import json, os; print(json.dumps([os.environ.get(name) for name in {names}]))"
     told = f"{python(code)} >&2; exit 1"
     with pytest.raises(JobFailed) as failed:
-        await execute(told, JOB | LISTENER)
+        await execute(told, replace(JOB, **LISTENER))
     assert json.loads(str(failed.value)) == ["COMPLETING", '{"action": "approve"}']
     with pytest.raises(JobFailed) as failed:
         await execute(told, JOB)
@@ -129,7 +136,7 @@ async def test_what_it_says_besides_is_passed_on(capsys):
 
 
 async def test_a_command_need_not_read():
-    big = JOB | {"variables": {"x": "y" * 1_000_000}}
+    big = replace(JOB, raw_variables={"x": msgspec.Raw(b'"%b"' % (b"y" * 1_000_000))})
     assert await execute("exec 0<&-; echo '{\"a\": 1}'", big) == ({"a": 1}, None)
 
 
@@ -304,6 +311,46 @@ def test_a_command_that_takes_too_long_is_stopped_with_all_it_started(start, job
     assert "failed: the job was not done within 1 s" in result.stderr
     assert job_of(instance)["retries"] == 2
     eventually_sync(lambda: not runs(int(pid.read_text())))
+
+
+FIRST = Path(__file__).parents[3] / "examples" / "first" / "my_workers.py"
+
+
+@pytest.mark.process
+def test_the_first_worker_of_the_documentation_greets(server, vivero, type_, start, tmp_path):
+    file = tmp_path / "my_workers.py"
+    file.write_text(FIRST.read_text().replace('"greet"', f'"{type_}"'))
+    vivero("worker", str(file), "--address", server.address)
+    body = {"processDefinitionId": type_, "variables": {"name": "Ada"}, "awaitCompletion": True}
+    ended = httpx.post(f"{server.address}/v2/process-instances", json=body, timeout=60).json()
+    assert ended["variables"] == {"name": "Ada", "greeting": "Hello, Ada!"}
+
+
+@pytest.mark.parametrize("page", ["README.md", "docs/getting-started.md"])
+def test_the_pages_show_the_first_worker(page):
+    [block] = re.findall(r"```python\n(.*?)```", (FIRST.parents[2] / page).read_text(), re.DOTALL)
+    assert block == FIRST.read_text()
+    assert len(block.splitlines()) <= 10
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (("greet",), "there is no Python file or module 'greet': give one, or --exec CMD for the jobs of type 'greet'"),
+        (("x.py", "--timeout", "3"), "--timeout is for --exec: a Python file says it at @worker.job(…)"),
+        (("x.py", "--error", "3=x"), "--error is for --exec"),
+        (("greet", "--exec", "true", "--reload"), "--reload is for a Python file"),
+    ],
+)
+def test_options_of_the_other_form(arguments, message):
+    result = CliRunner().invoke(main, ("worker", *arguments))
+    assert (result.exit_code, message in result.stderr) == (2, True), result.stderr
+
+
+def test_a_file_that_is_not_there():
+    result = CliRunner().invoke(main, ("worker", "nowhere/my_workers.py"))
+    assert result.exit_code == 1
+    assert "there is no file nowhere/my_workers.py" in result.stderr
 
 
 @pytest.mark.process
