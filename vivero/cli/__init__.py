@@ -114,6 +114,7 @@ CLI_COMMANDS: Mapping[str, Mapping[str, tuple[str, str]]] = {
         "psql": ("tools.psql:psql", "Run psql on the database."),
         "completion": ("tools.completion:completion", "Print the script for completion in bash, zsh or fish."),
         "feel": ("tools.feel:feel", "Evaluate a FEEL expression."),
+        "convert": ("tools.convert:convert_", "Convert models of Camunda 7, and list what is left to do."),
         "test": ("tools.test:test", "Run tests of processes, and draw what they reach."),
         "evaluate": ("tools.evaluate:evaluate_", "Evaluate a decision of a DMN file, without a server."),
     },

@@ -1,0 +1,260 @@
+"""Calls, loops, conditions, events and the process itself."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from vivero.core.bpmn.camunda7.juel import BUSINESS_KEY, is_expression
+from vivero.core.bpmn.camunda7.notes import Care
+from vivero.core.bpmn.camunda7.rewrite import SOURCES, Rewrite
+from vivero.core.bpmn.camunda7.work import bound
+from vivero.core.bpmn.reading.xml import BPMN, ZEEBE, Element, split, text_of
+
+
+def convert_call(model: Rewrite, element: Element) -> None:
+    process_id = model.take_plain(element, "calledElement")
+    binding, version = model.take(element, "calledElementBinding"), model.take(element, "calledElementVersion")
+    tag = model.take(element, "calledElementVersionTag")
+    ins, outs = model.take_children(element, "in"), model.take_children(element, "out")
+    business_id = next((one.get("businessKey") for one in ins if one.get("businessKey")), None)
+    feel = None if process_id is None else model.feel(element, process_id, "calledElement")
+    model.add(
+        element,
+        "calledElement",
+        processId=feel,
+        propagateAllParentVariables=_is_all(ins),
+        propagateAllChildVariables=_is_all(outs),
+        businessId=None if business_id is None else model.feel(element, business_id, "the business key"),
+        **bound(binding, tag),
+    )
+    if binding == "version":
+        model.todo(
+            element, f"the called process is bound to version {version}", "Use a version tag, or the latest version"
+        )
+    for direction, mappings in (("input", ins), ("output", outs)):
+        for one in mappings:
+            _passed(model, element, direction, one)
+    for name in ("caseRef", "variableMappingClass", "variableMappingDelegateExpression", "calledElementTenantId"):
+        if model.take(element, name) is not None:
+            model.todo(element, f"camunda:{name} has no counterpart", "Use zeebe:calledElement and mappings")
+
+
+def _is_all(mappings: list[Element]) -> str:
+    return "true" if any(one.get("variables") == "all" for one in mappings) else "false"
+
+
+def _passed(model: Rewrite, element: Element, direction: str, one: Element) -> None:
+    target, source, expression = one.get("target"), one.get("source"), one.get("sourceExpression")
+    if target is None:
+        return
+    feel = f"={source}" if source is not None else model.feel(element, expression or "", f"the mapping to '{target}'")
+    if feel is not None:
+        model.mapped(element, direction, feel, target)
+
+
+def convert_mappings(model: Rewrite, element: Element) -> None:
+    """`camunda:inputOutput`."""
+    for mappings in model.take_children(element, "inputOutput"):
+        for one in mappings:
+            name = split(one)[1] if isinstance(one.tag, str) else ""
+            if name not in ("inputParameter", "outputParameter"):
+                continue
+            source = _source(model, element, one)
+            if source is not None:
+                model.mapped(element, name.removesuffix("Parameter"), source, one.get("name", ""))
+
+
+def _source(model: Rewrite, element: Element, parameter: Element) -> str | None:
+    children = [child for child in parameter if isinstance(child.tag, str)]
+    what = f"the parameter '{parameter.get('name')}'"
+    if not children:
+        return model.feel(element, text_of(parameter), what)
+    literal = _literal(model, element, children[0], what)
+    return None if literal is None else f"={literal}"
+
+
+def _literal(model: Rewrite, element: Element, child: Element, what: str) -> str | None:
+    """A list or map as FEEL."""
+    kind = split(child)[1]
+    if kind == "script":
+        model.todo(element, f"{what} is a script", "Write it in FEEL, or let a worker compute it")
+        return None
+    inner = [one for one in child if isinstance(one.tag, str)]
+    values = [_item(model, element, one, what) for one in inner]
+    if any(value is None for value in values):
+        return None
+    if kind == "list":
+        return f"[{', '.join(map(str, values))}]"
+    keys = (one.get("key", "").replace('"', '\\"') for one in inner)
+    return "{" + ", ".join(f'"{key}": {value}' for key, value in zip(keys, values, strict=True)) + "}"
+
+
+def _item(model: Rewrite, element: Element, one: Element, what: str) -> str | None:
+    children = [child for child in one if isinstance(child.tag, str)]
+    if children:
+        return _literal(model, element, children[0], what)
+    text = model.feel(element, text_of(one), what)
+    if text is None:
+        return None
+    if text.startswith("="):
+        return text[1:]
+    escaped = text.replace("\\", "\\\\").replace('"', '\\"')
+    return f'"{escaped}"'
+
+
+def convert_loop(model: Rewrite, element: Element) -> None:
+    """Multi-instance."""
+    for loop in element.findall(f"{{{BPMN}}}multiInstanceLoopCharacteristics"):
+        collection, variable = model.take(loop, "collection"), model.take(loop, "elementVariable")
+        if collection is not None:
+            feel = model.feel(loop, collection, "camunda:collection") if is_expression(collection) else f"={collection}"
+            if feel is not None:
+                model.add(loop, "loopCharacteristics", inputCollection=feel, inputElement=variable)
+        for name in ("asyncBefore", "asyncAfter", "exclusive"):
+            model.take(loop, name)
+        model.take_children(loop, "failedJobRetryTimeCycle")
+        if "loopCounter" in "".join(text_of(one) for one in element.iter() if isinstance(one.tag, str)):
+            model.check(loop, "it uses loopCounter", "It begins with 1 here, with 0 there")
+
+
+EXPRESSIONS = (
+    "conditionExpression",
+    "completionCondition",
+    "loopCardinality",
+    "timeDuration",
+    "timeDate",
+    "timeCycle",
+    "condition",
+)
+
+
+def convert_expressions(model: Rewrite) -> None:
+    """The expressions in texts of elements: conditions, timers and loops."""
+    for name in EXPRESSIONS:
+        for one in model.root.iter(f"{{{BPMN}}}{name}"):
+            _expression(model, one, name)
+
+
+def _expression(model: Rewrite, one: Element, name: str) -> None:
+    text, language = text_of(one), model.take_plain(one, "language")
+    resource = model.take(one, "resource")
+    if language is not None or resource is not None:
+        model.todo(one, f"{name} is a script in {language or resource}", "Write it in FEEL")
+        return
+    if not is_expression(text):
+        if name == "conditionExpression" and text and not text.startswith("="):
+            model.todo(one, f"the condition '{text}' is no expression", "Write it in FEEL, with = in front")
+        return
+    feel = model.feel(one, text, name)
+    if feel is not None:
+        one.text = feel
+
+
+def convert_names(model: Rewrite) -> None:
+    """Names of messages and signals, and codes of errors and escalations, that are expressions."""
+    for tag, attribute in (
+        ("message", "name"),
+        ("signal", "name"),
+        ("error", "errorCode"),
+        ("escalation", "escalationCode"),
+    ):
+        for one in model.root.iter(f"{{{BPMN}}}{tag}"):
+            text = one.get(attribute)
+            feel = model.feel(one, text, f"the {attribute}") if text is not None and is_expression(text) else None
+            if feel is not None:
+                one.set(attribute, feel)
+
+
+def convert_messages(model: Rewrite) -> None:
+    """A correlation key for each message that a running instance waits for."""
+    messages = {one.get("id"): one for one in model.root.iter(f"{{{BPMN}}}message")}
+    for reference in dict.fromkeys(_awaited(model.root)):
+        message = messages.get(reference)
+        if message is None or message.find(f".//{{{ZEEBE}}}subscription") is not None:
+            continue
+        model.add(message, "subscription", correlationKey=f"={BUSINESS_KEY}")
+        model.check(
+            message,
+            f"the message '{message.get('name')}' correlates by the business id of the instance",
+            "Name another key by zeebe:subscription if its sender knows another one",
+        )
+
+
+def _awaited(root: Element) -> Iterator[str | None]:
+    """The messages that instances wait for: not those of start events of a process."""
+    for definition in root.iter(f"{{{BPMN}}}messageEventDefinition"):
+        event = definition.getparent()
+        assert event is not None, "a definition is not the root"
+        scope = event.getparent()
+        starts = split(event)[1] == "startEvent" and (scope is None or split(scope)[1] == "process")
+        if split(event)[1] in ("intermediateCatchEvent", "boundaryEvent", "startEvent") and not starts:
+            yield definition.get("messageRef")
+    for task in root.iter(f"{{{BPMN}}}receiveTask"):
+        yield task.get("messageRef")
+
+
+def convert_process(model: Rewrite, element: Element) -> None:
+    life, tag = model.take(element, "historyTimeToLive"), model.take(element, "versionTag")
+    if tag is not None:
+        model.add(element, "versionTag", value=tag)
+    if life is not None:
+        days = f"P{life}D" if life.isdigit() else life
+        if re.fullmatch(r"P\d+D", days):
+            model.add_to(model.one(element, "properties"), "property", name="vivero.retention", value=days)
+        else:
+            model.todo(
+                element, f"camunda:historyTimeToLive is {life}", "Set the property vivero.retention (docs/retention.md)"
+            )
+    for name in ("candidateStarterUsers", "candidateStarterGroups"):
+        if model.take(element, name) is not None:
+            model.todo(
+                element, f"camunda:{name} has no counterpart", "Grant CREATE_PROCESS_INSTANCE (docs/security.md)"
+            )
+    priority = model.take_feel(element, "taskPriority")
+    if priority is not None:
+        model.add(element, "jobPriorityDefinition", priority=priority)
+
+
+NEEDLESS = (
+    "asyncBefore",
+    "asyncAfter",
+    "async",
+    "exclusive",
+    "jobPriority",
+    "isStartableInTasklist",
+    "modelerTemplate",
+)
+
+
+def drop_needless(model: Rewrite, element: Element) -> None:
+    """Attributes that tell the engine where to save: here it saves at each wait state and job."""
+    dropped = [name for name in NEEDLESS if model.take(element, name) is not None]
+    if dropped:
+        names = ", ".join(f"camunda:{name}" for name in dropped)
+        model.note(
+            Care.DROPPED, element, f"{names}: nothing here needs it", "Every wait state and every job is durable"
+        )
+
+
+def convert_properties(model: Rewrite, element: Element) -> None:
+    for properties in model.take_children(element, "properties"):
+        for one in properties:
+            if isinstance(one.tag, str):
+                found = model.one(element, "properties")
+                model.add_to(found, "property", name=one.get("name", ""), value=one.get("value", ""))
+
+
+def note_rest(model: Rewrite) -> None:
+    """What no rule has taken. It stays in the file, without effect."""
+    for element in model.root.iter():
+        if not isinstance(element.tag, str):
+            continue
+        for key in element.attrib:
+            namespace, _, name = str(key).removeprefix("{").partition("}")
+            if namespace in SOURCES:
+                model.todo(element, f"camunda:{name} has no counterpart", "It has no effect here")
+        namespace, name = split(element)
+        parent = element.getparent()
+        if namespace in SOURCES and (parent is None or split(parent)[0] not in SOURCES):
+            model.todo(element, f"camunda:{name} has no counterpart", "It has no effect here")
