@@ -300,7 +300,7 @@ async def test_a_thread_that_hangs_fails_its_job_and_keeps_its_slot(mock_clock, 
         release.set()
     assert (what, key) == ("failure", "1")
     assert message.startswith("the job was not done within 600 s; its thread cannot be ended, and keeps its slot; it")
-    assert "in work\n    release.wait()" in message
+    assert ", in work\n" in message
     assert server.told[1:] == [("completion", "2", {})]
 
 
