@@ -1,6 +1,8 @@
 """The HTTP client: what it asks for, and what it makes of answers and silences."""
 
 import json
+import ssl
+from unittest import mock
 
 import httpx
 import pytest
@@ -184,6 +186,14 @@ async def test_repairing_gives_retries_only_to_a_job_without(client_of, asked, r
 @pytest.mark.parametrize(("address", "trusts"), [("localhost:1", False), ("127.0.0.1:1", False), ("server:1", True)])
 def test_a_proxy_is_not_asked_for_the_loopback(address, trusts):
     assert Client(address)._http.trust_env is trusts
+
+
+@pytest.mark.parametrize(("address", "reads"), [("http://server:1", False), ("https://server:1", True)])
+def test_certificates_are_read_only_for_tls(monkeypatch, address, reads):
+    read = mock.Mock(side_effect=ssl.create_default_context)
+    monkeypatch.setattr(ssl, "create_default_context", read)
+    Client(address)
+    assert read.called is reads
 
 
 @pytest.mark.parametrize(
