@@ -48,22 +48,25 @@ OPEN = """
     WHERE count > 0"""
 """What no instance leaves behind that has ended."""
 
+LOOK_EVERY_S = 0.05
+"""This question reads all commands and events: asked a hundred times a second, it takes as much CPU as the load."""
+
 MESSAGES = "SELECT substr(message_id, 2)::int FROM messages WHERE name = 'told'"
 
 
 async def settled(dsn, within_s=60.0):
     """Wait until every command was processed and every instance has ended."""
-
-    async def nothing_open():
-        return await _ask(dsn, UNSETTLED) == [(0,)]
-
-    await eventually(nothing_open, "every command is processed and every instance has ended", within_s=within_s)
-
-
-async def _ask(dsn, query):
-    # Asynchronous only in form: the server is on this machine, and the answer is quick.
     with psycopg.connect(dsn, autocommit=True) as connection:
-        return connection.execute(query).fetchall()
+        await eventually(
+            lambda: _ask(connection, UNSETTLED) == [(0,)],
+            "every command is processed and every instance has ended",
+            within_s=within_s,
+            every_s=LOOK_EVERY_S,
+        )
+
+
+def _ask(connection, query):
+    return connection.execute(query).fetchall()
 
 
 async def audit(dsn, ledger, jobs=1):
@@ -71,8 +74,13 @@ async def audit(dsn, ledger, jobs=1):
 
     Each has so many `jobs`. Returns how many instances there are, for people.
     """
-    instances = await _ask(
-        dsn, "SELECT substr(tags[1], 2)::int, process_instance_key::text, state FROM process_instances"
+    with psycopg.connect(dsn, autocommit=True) as connection:
+        return _audit(connection, ledger, jobs)
+
+
+def _audit(connection, ledger, jobs):
+    instances = _ask(
+        connection, "SELECT substr(tags[1], 2)::int, process_instance_key::text, state FROM process_instances"
     )
     of_number = Counter(number for number, _, _ in instances)
     keys = {number: key for number, key, _ in instances}
@@ -85,26 +93,26 @@ async def audit(dsn, ledger, jobs=1):
     states = {number: state for number, _, state in instances}
     assert states == {number: "TERMINATED" if number in ledger.canceled else "COMPLETED" for number in states}
     assert ledger.canceled <= set(states), "canceled instances that do not exist"
-    assert await _ask(dsn, OPEN) == [], "rows that instances have left behind"
-    await _audit_messages(dsn, ledger)
+    assert _ask(connection, OPEN) == [], "rows that instances have left behind"
+    _audit_messages(connection, ledger)
     ended = {key: state for _, key, state in instances}
-    await _audit_jobs(dsn, ledger, ended, jobs)
-    await _audit_log(dsn, len(instances), jobs, len(ledger.canceled))
+    _audit_jobs(connection, ledger, ended, jobs)
+    _audit_log(connection, len(instances), jobs, len(ledger.canceled))
     assert {
         number: found for number, found in ledger.awaited.items() if found != {"number": number, "done": number}
     } == {}
     return len(instances)
 
 
-async def _audit_messages(dsn, ledger):
-    published = Counter(number for (number,) in await _ask(dsn, MESSAGES))
+def _audit_messages(connection, ledger):
+    published = Counter(number for (number,) in _ask(connection, MESSAGES))
     assert [number for number, times in published.items() if times > 1] == [], "messages that were published twice"
     assert ledger.told <= set(published), "acknowledged messages that do not exist"
 
 
-async def _audit_jobs(dsn, ledger, ended, each):
+def _audit_jobs(connection, ledger, ended, each):
     """`ended`: the key of each instance → its state. Jobs of canceled instances may be canceled."""
-    jobs = await _ask(dsn, "SELECT job_key::text, process_instance_key::text, state FROM jobs")
+    jobs = _ask(connection, "SELECT job_key::text, process_instance_key::text, state FROM jobs")
     of_instance = Counter(instance for _, instance, _ in jobs)
     assert set(of_instance) == set(ended), "every instance has a job"
     assert set(of_instance.values()) <= {each}, "every instance has its jobs once"
@@ -114,15 +122,15 @@ async def _audit_jobs(dsn, ledger, ended, each):
     assert set(ledger.completed) <= {job for job, _, state in jobs if state == "COMPLETED"}
 
 
-async def _audit_log(dsn, instances, jobs, canceled):
-    assert await _ask(dsn, KEYS) == [], "keys that were given out twice"
-    assert await _ask(dsn, GAPS) == [], "the cursor has a gap, or an earlier term committed after a later one"
-    events = Counter(dict(await _ask(dsn, EVENTS)))
+def _audit_log(connection, instances, jobs, canceled):
+    assert _ask(connection, KEYS) == [], "keys that were given out twice"
+    assert _ask(connection, GAPS) == [], "the cursor has a gap, or an earlier term committed after a later one"
+    events = Counter(dict(_ask(connection, EVENTS)))
     assert (events["InstanceCreated"], events["JobCreated"]) == (instances, jobs * instances)
-    ((completed,),) = await _ask(dsn, "SELECT count(*) FROM jobs WHERE state = 'COMPLETED'")
+    ((completed,),) = _ask(connection, "SELECT count(*) FROM jobs WHERE state = 'COMPLETED'")
     assert events["JobCompleted"] == completed >= jobs * (instances - canceled)
-    variables = await _ask(
-        dsn,
+    variables = _ask(
+        connection,
         "SELECT i.tags[1], v.name, v.value FROM process_instances i"
         " LEFT JOIN variables v ON v.process_instance_key = i.process_instance_key",
     )

@@ -12,6 +12,7 @@ import pytest
 from tests.process.load import deploy
 from tests.process.postgres_server import Server
 from tests.process.program import Program
+from tests.process.rows import end_sessions
 from vivero import embedded
 
 UNSAFE = {"VIVERO_DATABASE_ALLOW_UNSAFE_COMMITS": "true"}
@@ -28,6 +29,13 @@ def pytest_collection_modifyitems(items):
 def random_faults(seed):
     """A random generator whose seed is printed."""
     return Random(seed)
+
+
+@pytest.fixture(autouse=True)
+def ended_sessions():
+    """The questions of a test end with it."""
+    yield
+    end_sessions()
 
 
 @pytest.fixture

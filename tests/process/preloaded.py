@@ -5,6 +5,7 @@ imports are skipped. Some tests start programs in the usual way, too.
 """
 
 import atexit
+import gc
 import json
 import os
 import signal
@@ -19,6 +20,8 @@ from tests.eventually import NotInTime, eventually_sync
 from vivero.embedded.processes import die_with
 
 REPOSITORY = Path(__file__).resolve().parents[2]
+ASK_EVERY_S = 0.02
+"""Each question whether a program has ended passes through the process that forks."""
 
 
 class Forked:
@@ -37,7 +40,7 @@ class Forked:
     def wait(self, timeout):
         """The exit code, within so many seconds."""
         try:
-            eventually_sync(lambda: self.poll() is not None, within_s=timeout, every_s=0.002)
+            eventually_sync(lambda: self.poll() is not None, within_s=timeout, every_s=ASK_EVERY_S)
         except NotInTime:
             raise subprocess.TimeoutExpired(f"process {self.pid}", timeout) from None
         return self.returncode
@@ -109,6 +112,7 @@ def become(module, arguments, environment, out, err):
 
 
 if __name__ == "__main__":
+    gc.disable()
     served = ("node.tree", "web.application", "metrics.exposition", "processes.child")
     for name in (
         "cli.server.up",
@@ -119,4 +123,6 @@ if __name__ == "__main__":
         *served,
     ):
         import_module(f"vivero.{name}")
+    gc.freeze()  # a program looks for garbage at its start: among imported modules that takes half of its CPU
+    gc.enable()
     become(**serve())

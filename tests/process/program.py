@@ -21,6 +21,8 @@ from vivero.embedded.processes import dying_with_us
 
 REPOSITORY = Path(__file__).resolve().parents[2]
 READY_S = 40.0
+READY_EVERY_S = 0.03
+"""The pause between two requests that ask whether a program is ready. It works on them while it starts."""
 _PORTS_OF_EACH = 2_000
 _FIRST_PORT, _PROCESSES = 20_000, 6
 
@@ -131,7 +133,7 @@ class Program:
 
     async def wait(self, within_s=40.0):
         """The exit code, when it has ended."""
-        await eventually(self._ended, f"{self.name} ends", within_s=within_s, every_s=0.002)
+        await eventually(self._ended, f"{self.name} ends", within_s=within_s, every_s=preloaded.ASK_EVERY_S)
         return self._process.returncode
 
     async def _ended(self):
@@ -144,7 +146,7 @@ class Program:
             assert self.running, f"{self.name} ended with {self._process.returncode}:\n{self.said()}"
             return await self.status() == 204
 
-        await eventually(healthy, f"{self.name} is ready", within_s=within_s)
+        await eventually(healthy, f"{self.name} is ready", within_s=within_s, every_s=READY_EVERY_S)
 
     async def all_serve(self, within_s=READY_S):
         """Wait until each of its processes serves, after its first start. Any one of them answers for `ready`."""

@@ -2,13 +2,13 @@
 
 from functools import partial
 
-import psycopg
 import pytest
 import trio
 
 from tests.eventually import eventually
 from tests.process.http_client import Caller, Unanswered
 from tests.process.load import deploy
+from tests.process.rows import rows
 from tests.rounds import few_and_many
 
 SLOW = "tests.process.slow_program"
@@ -38,11 +38,6 @@ def patient_program(make_program, database, unsafe):
     program.module = SLOW
     yield program
     program.end()
-
-
-def rows(database, query):
-    with psycopg.connect(database, autocommit=True) as connection:
-        return connection.execute(query).fetchall()
 
 
 async def begun(program):

@@ -11,6 +11,7 @@ import trio
 from tests.eventually import eventually
 from tests.process.audit import audit, settled
 from tests.process.load import Load, deploy
+from tests.process.rows import rows
 
 PARTITIONS = 4
 MOVES = 10
@@ -24,17 +25,11 @@ def leaders(dsn):
     query = (
         f"SELECT id, CASE WHEN lease_until IS NOT NULL AND NOT {GONE} THEN owner_node END FROM partitions ORDER BY id"
     )
-    with psycopg.connect(dsn) as connection:
-        return dict(connection.execute(query).fetchall())
+    return dict(rows(dsn, query))
 
 
 def epochs(dsn):
-    with psycopg.connect(dsn) as connection:
-        return sum(epoch for (epoch,) in connection.execute("SELECT epoch FROM partitions"))
-
-
-def led_by(dsn, program):
-    return [partition for partition, node in leaders(dsn).items() if node and f"-{program.pid}-" in node]
+    return sum(epoch for (epoch,) in rows(dsn, "SELECT epoch FROM partitions"))
 
 
 def by_node(dsn, *programs):
@@ -48,7 +43,8 @@ async def counts_are(dsn, programs, *counts):
     began = trio.current_time()
 
     async def balanced():
-        return [len(led_by(dsn, program)) for program in programs] == list(counts)
+        nodes = [node or "" for node in leaders(dsn).values()]
+        return [sum(f"-{program.pid}-" in node for node in nodes) for program in programs] == list(counts)
 
     await eventually(balanced, f"{[program.name for program in programs]} lead {counts}")
     return trio.current_time() - began

@@ -2,13 +2,13 @@
 
 from functools import partial
 
-import psycopg
 import pytest
 
 from tests.eventually import eventually
 from tests.process.conftest import UNSAFE
 from tests.process.http_client import Caller
 from tests.process.load import deploy
+from tests.process.rows import rows
 from tests.rounds import few_and_many
 
 INSTANCES = 150
@@ -66,8 +66,3 @@ def check(database, key):
     assert commands == [(1,)] * INSTANCES
     assert rows(database, MOVED) == [(1, 1, 2)] * INSTANCES
     assert rows(database, "SELECT count(*) FROM jobs WHERE ended_at IS NULL") == [(INSTANCES,)]
-
-
-def rows(database, query):
-    with psycopg.connect(database) as connection:
-        return connection.execute(query).fetchall()

@@ -1,12 +1,12 @@
 """The engine's clock: one for all programs of a database, and for clients only where the program was told so."""
 
-import psycopg
 import pytest
 
 from tests.eventually import eventually
 from tests.process.audit import settled
 from tests.process.http_client import Caller
 from tests.process.load import deploy
+from tests.process.rows import rows
 
 DUE = "2100-01-01T00:00:00Z"
 DUE_MS = 4_102_444_800_000
@@ -43,9 +43,7 @@ async def ended(database, count):
     """Wait until so many instances have ended."""
 
     async def have():
-        with psycopg.connect(database) as connection:
-            (found,) = connection.execute("SELECT count(*) FROM process_instances WHERE state = 'COMPLETED'").fetchone()
-        return found == count
+        return rows(database, "SELECT count(*) FROM process_instances WHERE state = 'COMPLETED'") == [(count,)]
 
     await eventually(have, f"{count} instances have ended", within_s=20)
 
@@ -77,6 +75,5 @@ async def test_a_pinned_clock_outlives_the_programs(programs, database):
     assert (await call(programs[0], "PUT", "/v2/clock", {"timestamp": DUE_MS})).status == 204
     await settled(database)
     await ended(database, 1)
-    with psycopg.connect(database) as connection:
-        rows = connection.execute("SELECT to_epoch_ms(created_at), to_epoch_ms(triggered_at) FROM timers").fetchall()
-    assert rows == [(DUE_MS - 1, DUE_MS)]
+    times = rows(database, "SELECT to_epoch_ms(created_at), to_epoch_ms(triggered_at) FROM timers")
+    assert times == [(DUE_MS - 1, DUE_MS)]

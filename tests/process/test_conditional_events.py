@@ -2,11 +2,10 @@
 
 from functools import partial
 
-import psycopg
-
 from tests.eventually import eventually
 from tests.process.http_client import Caller
 from tests.process.load import deploy
+from tests.process.rows import rows
 
 ENDS = "SELECT element_id FROM element_instances WHERE element_id IN ('approved', 'settled') AND state = 'COMPLETED'"
 
@@ -55,8 +54,7 @@ async def _set(caller, key, **variables):
 
 
 def _ends(database):
-    with psycopg.connect(database) as connection:
-        return [element for (element,) in connection.execute(ENDS).fetchall()]
+    return [element for (element,) in rows(database, ENDS)]
 
 
 async def _is_ended(database):

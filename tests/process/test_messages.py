@@ -2,12 +2,12 @@
 
 from functools import partial
 
-import psycopg
 import trio
 
 from tests.eventually import eventually
 from tests.process.http_client import Caller
 from tests.process.load import deploy
+from tests.process.rows import rows
 
 COUNT = 40
 
@@ -58,5 +58,4 @@ async def _started(caller, number):
 
 
 async def _has(database, count, what):
-    with psycopg.connect(database) as connection:
-        return connection.execute(f"SELECT count(*) FROM {what}").fetchone()[0] == count
+    return rows(database, f"SELECT count(*) FROM {what}") == [(count,)]

@@ -8,6 +8,7 @@ import pytest
 
 from tests.eventually import eventually
 from tests.process.http_client import Caller
+from tests.process.rows import rows
 from vivero.core.records.codec import encode_command
 from vivero.core.records.messages import PublishMessage
 from vivero.storage.log import command_log
@@ -26,8 +27,7 @@ async def partitioned(program):
 
 
 def epochs(dsn):
-    with psycopg.connect(dsn) as connection:
-        return dict(connection.execute("SELECT id, epoch FROM partitions").fetchall())
+    return dict(rows(dsn, "SELECT id, epoch FROM partitions"))
 
 
 @asynccontextmanager

@@ -1,6 +1,5 @@
 """Nodes with some of the roles, on one database: what each does, and what clients notice."""
 
-import psycopg
 import pytest
 import trio
 
@@ -8,6 +7,7 @@ from tests.eventually import eventually
 from tests.process.audit import audit, settled
 from tests.process.http_client import Caller
 from tests.process.load import Load, deploy
+from tests.process.rows import rows
 
 CREATE = ("POST", "/v2/process-instances")
 AWAITED = {"processDefinitionId": "one-task", "awaitCompletion": True, "requestTimeout": 60_000}
@@ -30,8 +30,8 @@ def with_roles(make_program, database, unsafe):
 
 
 def count(dsn, query):
-    with psycopg.connect(dsn) as connection:
-        return connection.execute(query).fetchone()[0]
+    ((found,),) = rows(dsn, query)
+    return found
 
 
 async def test_clients_of_an_api_node_wait_for_an_engine_node(with_roles, database):

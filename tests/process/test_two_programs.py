@@ -3,7 +3,6 @@
 import signal
 import statistics
 
-import psycopg
 import pytest
 import trio
 
@@ -11,6 +10,7 @@ from tests.eventually import eventually
 from tests.process.audit import audit, settled
 from tests.process.http_client import Caller
 from tests.process.load import MODELS, Load, send_files
+from tests.process.rows import rows
 
 TAKES_OVER_S = 30.0
 KEYS = 60
@@ -39,8 +39,8 @@ async def leader_first(programs):
 
 
 async def epoch(dsn):
-    with psycopg.connect(dsn) as connection:
-        return connection.execute("SELECT epoch FROM partitions").fetchone()[0]
+    ((found,),) = rows(dsn, "SELECT epoch FROM partitions")
+    return found
 
 
 async def takes_over(dsn, before):
@@ -141,11 +141,7 @@ async def test_one_idempotency_key_at_both_programs_has_one_effect(pair, databas
                 for program in 2 * pair:
                     nursery.start_soon(ask, program.port, number)
     assert {number: len(bodies) for number, bodies in answers.items()} == dict.fromkeys(range(KEYS), 1)
-    with psycopg.connect(database) as connection:
-        assert connection.execute("SELECT count(*), count(DISTINCT tags) FROM process_instances").fetchone() == (
-            KEYS,
-            KEYS,
-        )
+    assert rows(database, "SELECT count(*), count(DISTINCT tags) FROM process_instances") == [(KEYS, KEYS)]
 
 
 async def test_what_one_program_deployed_the_other_one_starts(pair):

@@ -232,12 +232,12 @@ def programs(directory: Path) -> Iterator[Callable[..., Program]]:
     """
     started: list[Program] = []
 
-    def start(*arguments: str, forked: bool = True, **environment: str) -> Program:
+    def start(*arguments: str, forked: bool = True, module: str = "vivero", **environment: str) -> Program:
         number = len(started)
         output, errors = directory / f"vivero-{number}.out", directory / f"vivero-{number}.err"
         clean = {name: value for name, value in os.environ.items() if not name.startswith(("VIVERO_", "CAMUNDA_"))}
         begin = preloaded.start if forked else _start
-        started.append(Program(begin("vivero", arguments, clean | environment, output, errors), output, errors))
+        started.append(Program(begin(module, arguments, clean | environment, output, errors), output, errors))
         return started[-1]
 
     yield start
@@ -273,7 +273,11 @@ def vivero(tmp_path: Path) -> Iterator[Callable[..., Program]]:
 def serve(start: Callable[..., Program], database: str, *arguments: str) -> Program:
     """A server on a database, on a free port, once it is ready."""
     program = start("up", "--port", "0", "--database-url", database, *arguments, **UNSAFE)
-    eventually_sync(lambda: program.address or program.process.poll() is not None, "the program is ready or gone")
+    eventually_sync(
+        lambda: program.address or program.process.poll() is not None,
+        "the program is ready or gone",
+        every_s=preloaded.ASK_EVERY_S,
+    )
     assert program.address, program.logged
     return program
 
