@@ -12,6 +12,7 @@ import pytest
 from rich.console import Console
 
 from tests.eventually import eventually_sync
+from tests.vivero.small_garden import ENDED
 from vivero.client.rest import ApiError, ClientError, Page
 from vivero.program import demo, garden
 from vivero.program.program import Ready
@@ -21,29 +22,40 @@ BUSY = "the machine gives the program too little time"
 """A warning about the machine of the tests."""
 
 
-def test_the_show_ends_well_and_can_be_given_again(root, vivero):
-    for run in (1, 2):
-        program = vivero("demo", "--exit", "--port", "0", "--data-dir", str(root), forked=run == 2)
-        assert program.ends(timeout=90) == 0, program.logged
-        said = program.said
-        assert "order version 1, key " in said
-        assert said.count("COMPLETED") == len(demo.ORDERS), run
-        assert "incident" in said
-        assert "the card has expired" in said
-        for command in ("PROCESS_INSTANCE_CREATION:CREATE", "JOB:COMPLETE", "JOB:FAIL", "INCIDENT:RESOLVE"):
-            assert command in said
-        for variable in ("total     70", "parcel ", "payment "):
-            assert variable in said
-        assert f"{len(demo.ORDERS)} orders have ended" in said
-        assert [line for line in program.logged.splitlines() if BUSY not in line] == []
-
-
-def test_it_stays_up_with_its_workers_until_told(root, vivero):
-    program = vivero("demo", "--port", "0", "--data-dir", str(root))
+def test_the_show_ends_well_and_can_be_given_again_by_a_server_that_stays_up(root, vivero):
+    program = vivero("demo", "--exit", "--port", "0", "--data-dir", str(root), forked=False)
+    assert program.ends(timeout=90) == 0, program.logged
+    ended_well(program)
+    program = vivero("demo", "--port", "0", "--data-dir", str(root), module="tests.vivero.small_garden")
     eventually_sync(
-        lambda: "Ctrl-C stops the server" in program.said or program.process.poll() is not None, within_s=90
+        lambda: "Ctrl-C stops the server" in program.said or program.process.poll() is not None,
+        within_s=90,
+        every_s=0.05,
     )
     assert program.process.poll() is None, program.logged
+    ended_well(program)
+    works_on(program)
+    program.process.send_signal(signal.SIGTERM)
+    assert program.ends() == 0, program.logged
+
+
+def ended_well(program):
+    """The show was given to its end, and nothing went wrong."""
+    said = program.said
+    assert "order version 1, key " in said
+    assert said.count("COMPLETED") == len(demo.ORDERS)
+    assert "incident" in said
+    assert "the card has expired" in said
+    for command in ("PROCESS_INSTANCE_CREATION:CREATE", "JOB:COMPLETE", "JOB:FAIL", "INCIDENT:RESOLVE"):
+        assert command in said
+    for variable in ("total     70", "parcel ", "payment "):
+        assert variable in said
+    assert f"{len(demo.ORDERS)} orders have ended" in said
+    assert [line for line in program.logged.splitlines() if BUSY not in line] == []
+
+
+def works_on(program):
+    """The garden is there, and the workers take every order, also those that they cannot do."""
     assert garden_of(program.address) == {
         ("claim", 1): 3,
         ("invoice", 1): 3,
@@ -61,8 +73,6 @@ def test_it_stays_up_with_its_workers_until_told(root, vivero):
         assert started.status_code == 200
     assert httpx.post(f"{program.address}/v2/process-instances", json=body, timeout=40).json()["variables"]["payment"]
     assert program.process.poll() is None, program.logged
-    program.process.send_signal(signal.SIGTERM)
-    assert program.ends() == 0, program.logged
 
 
 def garden_of(address):
@@ -72,7 +82,7 @@ def garden_of(address):
         def found(resource, filter):
             return client.post(f"/{resource}/search", json={"filter": filter, "page": {"limit": 500}}).json()["items"]
 
-        assert len(found("process-instances", {"state": "COMPLETED", "tags": [garden.TAG]})) == garden.ENDED
+        assert len(found("process-instances", {"state": "COMPLETED", "tags": [garden.TAG]})) == ENDED
         assert [one["errorMessage"] for one in found("incidents", {"state": "ACTIVE"})] == ["the card has expired"]
         counted = {"elementId": "count", "type": "SERVICE_TASK", "state": "COMPLETED"}
         assert len(found("element-instances", counted)) == garden.COUNTED
