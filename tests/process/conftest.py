@@ -39,8 +39,13 @@ def ended_sessions():
 
 
 @pytest.fixture
-def make_program(tmp_path):
-    """Makes programs that are not started yet; whatever still runs at the end is killed."""
+def make_program(request, tmp_path):
+    """Makes programs that are not started yet; whatever still runs at the end is killed.
+
+    The database of the test comes first, for it must not be emptied while a program still writes to it.
+    """
+    if "database" in request.fixturenames:
+        request.getfixturevalue("database")
     made = []
 
     def make(*arguments, name="vivero", environment=None):

@@ -264,8 +264,13 @@ def _start(
 
 
 @pytest.fixture
-def vivero(tmp_path: Path) -> Iterator[Callable[..., Program]]:
-    """Starts `python -m vivero …` for the length of a test."""
+def vivero(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Callable[..., Program]]:
+    """Starts `python -m vivero …` for the length of a test.
+
+    The database of the test comes first, for it must not be emptied while a program still writes to it.
+    """
+    if "database" in request.fixturenames:
+        request.getfixturevalue("database")
     with programs(tmp_path) as start:
         yield start
 
