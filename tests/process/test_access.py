@@ -51,7 +51,7 @@ async def test_a_program_with_tls_takes_a_new_certificate(make_program, database
         *("--database-url", database, "--tls-cert", str(chain), "--tls-key", str(key)), environment=unsafe
     )
     program.start()
-    assert await eventually(lambda: served(program, chain), "it answers with TLS") == "HTTP/2"
+    assert await eventually(lambda: served(program, chain), "it answers with TLS", every_s=0.05) == "HTTP/2"
     assert await program.status() == 0, "nobody is answered without TLS"
     with pytest.raises(Unreachable, match="CERTIFICATE_VERIFY_FAILED"):
         await ask(program)

@@ -14,9 +14,10 @@ from click.testing import CliRunner
 
 from tests.eventually import eventually
 from tests.process.audit import audit, settled
+from tests.process.conftest import UNSAFE
 from tests.process.http_client import Caller, Unanswered
 from tests.process.load import Load, deploy
-from tests.process.program import free_port
+from tests.process.program import Program, free_port
 from vivero.cli import main
 
 SMALL = {"VIVERO_DATABASE_POOL_SIZE": "2"}
@@ -72,6 +73,27 @@ def start(make_program, database, unsafe):
         program.end()
 
 
+@pytest.fixture(scope="module")
+def program_of_two(module_database, tmp_path_factory):
+    """A program with two processes and two partitions."""
+    port = free_port()
+    arguments = ("--database-url", module_database, "--processes", "2", "--partitions", "2")
+    environment = UNSAFE | SMALL | {"VIVERO_ADMIN_PORT": str(port)}
+    program = Program(tmp_path_factory.mktemp("processes"), "two", arguments, environment)
+    yield Processes(program, port)
+    program.end()
+
+
+@pytest.fixture
+async def two(program_of_two):
+    """The same, which runs. Tests share it, unless one has ended it."""
+    if not program_of_two.program.running:
+        program_of_two.program.start()
+    await program_of_two.ready()
+    yield program_of_two
+    print("--- two", program_of_two.program.said(), sep="\n")
+
+
 def runs(pid):
     """Whether there is such a process. It may end between two questions."""
     try:
@@ -116,10 +138,8 @@ async def test_the_admin_port_tells_of_each_process(start):
     assert {entry["process"] for entry in await eventually(leads, "a process logs that it leads")} <= {"1", "2"}
 
 
-async def test_top_adds_the_processes_up_and_has_a_line_for_each(start):
-    processes = start(2, "--partitions", "2")
-    await processes.restart()
-    address = f"http://127.0.0.1:{processes.admin_port}"
+async def test_top_adds_the_processes_up_and_has_a_line_for_each(two):
+    address = f"http://127.0.0.1:{two.admin_port}"
     arguments = ["top", "--processes", "--admin", address, "--every", "0.1", "--count", "1", "--json"]
 
     async def balanced():
@@ -136,35 +156,34 @@ async def test_top_adds_the_processes_up_and_has_a_line_for_each(start):
         ("2", "healthy", "1"),
     ]
     assert all(line["memory"].endswith(" MB") for line in document["each"])
-    alone = ["top", "--address", f"http://127.0.0.1:{processes.program.port}", "--every", "0.1", "--count", "1"]
+    alone = ["top", "--address", f"http://127.0.0.1:{two.program.port}", "--every", "0.1", "--count", "1"]
     told = await trio.to_thread.run_sync(partial(CliRunner().invoke, main, alone))
     assert "one process of several" in told.stdout
 
 
-async def test_each_process_is_hurt_by_its_name(start):
-    processes = start(2)
-    await processes.restart()
-    for name in ("1", "2"):
-        answer = await processes.ask(f"/processes/{name}/chaos/children/completions?kind=raise", "POST")
-        assert answer.status == 204
-
-    async def restarted():
-        status = await processes.ready()
-        return all(
-            child["restarts"] == 1
+async def test_each_process_is_hurt_by_its_name(two):
+    async def restarts():
+        status = await two.ready()
+        return [
+            child["restarts"]
             for process in status["processes"]
             for child in process["children"]
             if child["name"] == "completions"
-        )
+        ]
 
-    await eventually(restarted, "the child of each process was started again")
+    before = await restarts()
+    for name in ("1", "2"):
+        answer = await two.ask(f"/processes/{name}/chaos/children/completions?kind=raise", "POST")
+        assert answer.status == 204
+    once_more = [count + 1 for count in before]
+    await eventually(restarts, "the child of each process was started again", accept=lambda found: found == once_more)
 
     async def logged():
-        return {entry["process"] for entry in processes.program.ends_of("completions")} == {"1", "2"}
+        return {entry["process"] for entry in two.program.ends_of("completions")} == {"1", "2"}
 
     await eventually(logged, "both processes have logged that the child ended")
-    assert (await processes.ask("/processes/1/chaos/children/nobody", "POST")).status == 404
-    assert (await processes.ask("/processes/1/chaos/children/api?kind=x", "POST")).status == 400
+    assert (await two.ask("/processes/1/chaos/children/nobody", "POST")).status == 404
+    assert (await two.ask("/processes/1/chaos/children/api?kind=x", "POST")).status == 400
 
 
 @pytest.mark.long
@@ -193,20 +212,18 @@ async def test_killed_processes_are_replaced_and_lose_nothing(start, database, r
     print(f"{await audit(database, load.ledger)} instances; {load.ledger}")
 
 
-async def test_a_process_that_is_told_to_stop_is_replaced(start):
-    processes = start(2)
-    await processes.restart()
-    [first, second] = await processes.pids()
-    async with Caller(processes.program.port) as caller:
+async def test_a_process_that_is_told_to_stop_is_replaced(two):
+    [first, second] = await two.pids()
+    log = two.program.log_bytes
+    async with Caller(two.program.port) as caller:
         assert (await caller.call("GET", "/v2/status")).status == 204
         psutil.Process(first).terminate()
         await gone([first])
-        replaced = await processes.pids()
+        replaced = await two.pids()
     assert replaced[0] != first
     assert replaced[1] == second
-    assert [entry["error"] for entry in processes.program.logged("child ended")] == [
-        "ProcessEnded: it ended with exit code 0"
-    ]
+    ended = [entry["error"] for entry in two.program.entries(log) if entry.get("event") == "child ended"]
+    assert ended == ["ProcessEnded: it ended with exit code 0"]
 
 
 @pytest.mark.long
@@ -224,28 +241,26 @@ async def test_a_killed_parent_takes_its_children_and_their_sockets_with_it(star
     assert not directory.exists()
 
 
-async def test_a_signal_drains_all_processes(start):
-    processes = start(2)
-    await processes.restart()
-    pids = await processes.pids()
-    processes.program.signal(signal.SIGTERM)
-    assert await processes.program.wait() == 0
+async def test_a_signal_drains_all_processes(two):
+    pids = await two.pids()
+    log = two.program.log_bytes
+    two.program.signal(signal.SIGTERM)
+    assert await two.program.wait() == 0
     await gone(pids)
-    finishing = processes.program.logged("stopping: finishing open requests")
-    assert sorted(entry["process"] for entry in finishing) == ["1", "2"]
+    events = [(entry.get("event"), entry.get("process")) for entry in two.program.entries(log)]
+    finishing = sorted(process for event, process in events if event == "stopping: finishing open requests")
+    assert finishing == ["1", "2"]
 
 
-async def test_a_second_signal_ends_all_at_once(start):
+async def test_a_second_signal_ends_all_at_once(two):
     """One of them does not react, so that waiting for it would take long."""
-    processes = start(2)
-    await processes.restart()
-    pids = await processes.pids()
+    pids = await two.pids()
     psutil.Process(pids[0]).suspend()
-    processes.program.signal(signal.SIGTERM)
+    two.program.signal(signal.SIGTERM)
     await gone(pids[1:])
     await trio.sleep(0.3)  # signals within 0.2 s count as one
-    processes.program.signal(signal.SIGTERM)
-    await processes.program.wait(within_s=15)
+    two.program.signal(signal.SIGTERM)
+    await two.program.wait(within_s=15)
     await gone(pids)
 
 

@@ -67,7 +67,7 @@ async def test_both_serve_and_one_leads(pair, database):
     load = Load([program.port for program in pair], workers=4)
     async with trio.open_nursery() as nursery:
         await nursery.start(load.run)
-        await load.progress(400)
+        await load.progress(200)
         await finish(load, database, nursery)
     count = await audit(database, load.ledger)
     for program, role in ((leader, "leader"), (follower, "follower")):
