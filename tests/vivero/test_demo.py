@@ -11,6 +11,7 @@ import httpx
 import pytest
 from rich.console import Console
 
+from tests import plain_http
 from tests.eventually import eventually_sync
 from tests.vivero.small_garden import ENDED
 from vivero.client.rest import ApiError, ClientError, Page
@@ -65,13 +66,15 @@ def works_on(program):
     }
     order = {"customer": "You", "card": "4711", "items": [{"sku": "rose", "price": 12, "quantity": 2}]}
     body = {"processDefinitionId": "order", "variables": order, "awaitCompletion": True, "requestTimeout": 30000}
-    answer = httpx.post(f"{program.address}/v2/process-instances", json=body, timeout=40).json()
+    answer = plain_http.post(f"{program.address}/v2/process-instances", json=body, timeout=40).json()
     assert answer["variables"]["payment"]["amount"] == 24
     for poor in ({}, {"items": None}, {"items": [{"price": 12, "quantity": 3}]}, {"items": [7], "card": []}):
-        started = httpx.post(f"{program.address}/v2/process-instances", json=body | {"variables": poor,
+        started = plain_http.post(f"{program.address}/v2/process-instances", json=body | {"variables": poor,
                              "awaitCompletion": False}, timeout=40)  # fmt: skip
         assert started.status_code == 200
-    assert httpx.post(f"{program.address}/v2/process-instances", json=body, timeout=40).json()["variables"]["payment"]
+    assert plain_http.post(f"{program.address}/v2/process-instances", json=body, timeout=40).json()["variables"][
+        "payment"
+    ]
     assert program.process.poll() is None, program.logged
 
 

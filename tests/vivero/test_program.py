@@ -5,9 +5,9 @@ import signal
 from dataclasses import replace
 from pathlib import Path
 
-import httpx
 import pytest
 
+from tests import plain_http
 from tests.eventually import eventually_sync
 from vivero.api.http1.listeners import ListenError
 from vivero.config.sections import Config, load
@@ -89,7 +89,7 @@ def test_the_embedded_server_is_started_again_when_it_is_killed(root, embedded_u
     server = embedded_up()
     assert f"embedded, data in {root}" in server.said
     assert "fsync on, synchronous_commit on\n" in server.said
-    httpx.post(
+    plain_http.post(
         f"{server.address}/v2/deployments", files=[("resources", ("g.bpmn", GREET.read_bytes()))], timeout=60
     ).raise_for_status()
 
@@ -99,9 +99,11 @@ def test_the_embedded_server_is_started_again_when_it_is_killed(root, embedded_u
     )
     body = {"processDefinitionId": "greet"}
     eventually_sync(
-        lambda: httpx.post(f"{server.address}/v2/process-instances", json=body, timeout=30).is_success, within_s=60
+        lambda: plain_http.post(f"{server.address}/v2/process-instances", json=body, timeout=30).is_success, within_s=60
     )
-    eventually_sync(lambda: httpx.get(f"{server.address}/v2/status").status_code, accept=lambda found: found == 204)
+    eventually_sync(
+        lambda: plain_http.get(f"{server.address}/v2/status").status_code, accept=lambda found: found == 204
+    )
     server.process.send_signal(signal.SIGTERM)
     assert server.ends() == 0
 
@@ -113,12 +115,14 @@ def test_two_programs_share_one_embedded_server(embedded_up, server_at, root):
     second = embedded_up()
     assert server_at(root).starts == starts
     files = [("resources", ("greet.bpmn", GREET.read_bytes()))]
-    answer = httpx.post(f"{second.address}/v2/deployments", files=files, timeout=30).json()
+    answer = plain_http.post(f"{second.address}/v2/deployments", files=files, timeout=30).json()
     key = answer["deployments"][0]["processDefinition"]["processDefinitionKey"]
-    assert httpx.get(f"{first.address}/v2/process-definitions/{key}").is_success
+    assert plain_http.get(f"{first.address}/v2/process-definitions/{key}").is_success
     first.process.send_signal(signal.SIGTERM)
     assert first.ends() == 0
-    created = httpx.post(f"{second.address}/v2/process-instances", json={"processDefinitionId": "greet"}, timeout=30)
+    created = plain_http.post(
+        f"{second.address}/v2/process-instances", json={"processDefinitionId": "greet"}, timeout=30
+    )
     assert created.is_success, created.text
 
 

@@ -29,6 +29,11 @@ def start(up, database):
     return start
 
 
+def eventually_led(run, nodes):
+    """Wait until these nodes lead these partitions. Each question is a command of the program."""
+    eventually_sync(lambda: partitions(run), accept=lambda found: found == nodes, every_s=0.05)
+
+
 def partitions(run):
     """By the first part of the node's name."""
     listed = [json.loads(line) for line in run("nodes", "--json").stdout.splitlines()]
@@ -37,18 +42,18 @@ def partitions(run):
 
 def test_a_node_is_drained_and_taken_back(start):
     run = start("blue")
-    eventually_sync(lambda: partitions(run), accept=lambda found: found == {"blue": [1]})
+    eventually_led(run, {"blue": [1]})
     alone = run("drain", "--timeout", "0.1")
     assert alone.exit_code == 1
     assert "no other engine node can take over" in alone.stdout
     assert "DRAINING" in run("nodes").stdout
     assert run("drain", "--undo").exit_code == 0
     start("green")
-    eventually_sync(lambda: partitions(run), accept=lambda found: found == {"blue": [1], "green": []})
+    eventually_led(run, {"blue": [1], "green": []})
     drained = run("drain", "blue")
     assert drained.exit_code == 0, drained.output
     assert drained.stdout.splitlines()[-1].endswith("leads no partition")
-    eventually_sync(lambda: partitions(run), accept=lambda found: found == {"blue": [], "green": [1]})
+    eventually_led(run, {"blue": [], "green": [1]})
     assert "gets partitions again" in run("drain", "blue", "--undo").stdout
     unknown = run("drain", "red")
     assert (unknown.exit_code, "'red' fits 0 nodes" in unknown.stderr) == (1, True)
@@ -56,7 +61,7 @@ def test_a_node_is_drained_and_taken_back(start):
 
 def test_levels_of_loggers_are_changed_and_taken_back(start):
     run = start("blue")
-    eventually_sync(lambda: partitions(run), accept=lambda found: found == {"blue": [1]})
+    eventually_led(run, {"blue": [1]})
 
     def levels(*arguments):
         done = run("log-levels", "--json", *arguments)

@@ -8,9 +8,9 @@ import subprocess
 import sys
 from pathlib import Path
 
-import httpx
 import pytest
 
+from tests import plain_http
 from tests.eventually import eventually_sync
 
 pytestmark = pytest.mark.process
@@ -34,11 +34,11 @@ LATE = {
 
 
 def post(address, path, body):
-    return httpx.post(f"{address}{path}", json=body, timeout=30)
+    return plain_http.post(f"{address}{path}", json=body, timeout=30)
 
 
 def deploy(address):
-    httpx.post(
+    plain_http.post(
         f"{address}/v2/deployments", files=[("resources", ("greet.bpmn", MODEL.read_bytes()))], timeout=30
     ).raise_for_status()
 
@@ -91,7 +91,7 @@ def test_it_goes_on_where_it_stood(up, database):
     [job] = post(second.address, "/v2/jobs/activation", wanted).json()["jobs"]
     assert job["processInstanceKey"] == created["processInstanceKey"]
     assert post(second.address, f"/v2/jobs/{job['jobKey']}/completion", {}).status_code == 204
-    instance = httpx.get(f"{second.address}/v2/process-instances/{created['processInstanceKey']}").json()
+    instance = plain_http.get(f"{second.address}/v2/process-instances/{created['processInstanceKey']}").json()
     assert instance["state"] == "COMPLETED"
     second.process.send_signal(signal.SIGTERM)
     assert second.ends() == 0
@@ -110,7 +110,7 @@ def test_the_node_is_known_by_the_name_it_leads_with(up, database):
     program = up(database, VIVERO_API_NODE_NAME="blue")
 
     def brokers():
-        return httpx.get(f"{program.address}/v2/topology").json()["brokers"]
+        return plain_http.get(f"{program.address}/v2/topology").json()["brokers"]
 
     eventually_sync(
         lambda: [partition["role"] for broker in brokers() for partition in broker["partitions"]],
@@ -126,14 +126,14 @@ def test_limits_of_expressions_hold_for_what_is_evaluated_and_what_is_deployed(u
     assert post(program.address, "/v2/expression/evaluation", {"expression": "=1" + "+1" * 40}).status_code == 400
     model = MODEL.read_text().replace('type="greet"', f'type="=&quot;a&quot;{"+&quot;a&quot;" * 40}"')
     files = [("resources", ("greet.bpmn", model.encode()))]
-    refused = httpx.post(f"{program.address}/v2/deployments", files=files)
+    refused = plain_http.post(f"{program.address}/v2/deployments", files=files)
     assert refused.status_code == 400
     assert "at most 60" in refused.json()["detail"]
 
 
 def test_too_many_failures_end_it_with_70(up, database):
     program = up(database, "--chaos", VIVERO_SUPERVISION_MAX_FAILURES="0")
-    httpx.post(f"{program.address}/chaos/children/listener?kind=raise").raise_for_status()
+    plain_http.post(f"{program.address}/chaos/children/listener?kind=raise").raise_for_status()
     code, said = one_line(program)
     assert code == 70
     assert said[0].startswith("Error: ")
@@ -199,7 +199,7 @@ def test_a_version_that_is_not_adjacent_does_not_start(up, vivero, database):
     running = up(database)
 
     def versions():
-        return {broker["version"] for broker in httpx.get(f"{running.address}/v2/topology").json()["brokers"]}
+        return {broker["version"] for broker in plain_http.get(f"{running.address}/v2/topology").json()["brokers"]}
 
     eventually_sync(versions, accept=lambda found: found == {"0.1.0"})
     arguments = ("up", "--port", "0", "--database-url", database)

@@ -9,13 +9,13 @@ import subprocess
 import sys
 from pathlib import Path
 
-import httpx
 import msgspec
 import psutil
 import pytest
 from click.testing import CliRunner
 from msgspec.structs import replace
 
+from tests import plain_http
 from tests.eventually import eventually_sync
 from tests.process.program import free_port
 from vivero.cli import main
@@ -210,12 +210,12 @@ async def test_a_long_message_keeps_its_end():
 
 def create(address, process, variables):
     body = {"processDefinitionId": process, "variables": variables}
-    return httpx.post(f"{address}/v2/process-instances", json=body, timeout=30).json()["processInstanceKey"]
+    return plain_http.post(f"{address}/v2/process-instances", json=body, timeout=30).json()["processInstanceKey"]
 
 
 def deploy(address, file):
     files = [("resources", (file.name, file.read_bytes()))]
-    httpx.post(f"{address}/v2/deployments", files=files, timeout=30).raise_for_status()
+    plain_http.post(f"{address}/v2/deployments", files=files, timeout=30).raise_for_status()
 
 
 @pytest.fixture
@@ -240,7 +240,7 @@ def start(server, type_):
 def job_of(server):
     def find(instance):
         body = {"filter": {"processInstanceKey": instance}}
-        [job] = httpx.post(f"{server.address}/v2/jobs/search", json=body).json()["items"]
+        [job] = plain_http.post(f"{server.address}/v2/jobs/search", json=body).json()["items"]
         return job
 
     return find
@@ -265,7 +265,7 @@ def test_jobs_are_completed(server, start, job_of, work):
     assert result.stderr.count(" completed\n") == 3
     assert [job_of(instance)["state"] for instance in instances] == ["COMPLETED"] * 3
     body = {"filter": {"name": "greeting", "processInstanceKey": {"$in": instances}}}
-    found = httpx.post(f"{server.address}/v2/variables/search", json=body).json()["items"]
+    found = plain_http.post(f"{server.address}/v2/variables/search", json=body).json()["items"]
     assert sorted(json.loads(item["value"]) for item in found) == ["Hello, Ada", "Hello, Alan", "Hello, Grace"]
 
 
@@ -322,7 +322,7 @@ def test_the_first_worker_of_the_documentation_greets(server, vivero, type_, sta
     file.write_text(FIRST.read_text().replace('"greet"', f'"{type_}"'))
     vivero("worker", str(file), "--address", server.address)
     body = {"processDefinitionId": type_, "variables": {"name": "Ada"}, "awaitCompletion": True}
-    ended = httpx.post(f"{server.address}/v2/process-instances", json=body, timeout=60).json()
+    ended = plain_http.post(f"{server.address}/v2/process-instances", json=body, timeout=60).json()
     assert ended["variables"] == {"name": "Ada", "greeting": "Hello, Ada!"}
 
 
