@@ -31,6 +31,9 @@ CAN_BE_FOCUSED = f"""([name, exact]) => [...document.querySelectorAll(
 PATIENCE_MS = 20_000
 """How long a page may take to show what a test expects, on a machine that does much else."""
 RULES = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"]
+AXE_OPTIONS = {"resultTypes": ["violations"], "preload": {"assets": ["media"]}}
+"""Otherwise axe describes each element that passes a rule, which is most of its work, and asks for all style sheets
+again, which none of these rules reads."""
 COLOURS = ["color-contrast", "link-in-text-block"]
 """The rules that depend on the theme."""
 PICTURES = CONSOLE.parent / "docs" / "pictures"
@@ -115,8 +118,7 @@ class Console:
         """The findings of axe on the page, by these rules or those with these tags."""
         if not self.page.evaluate("'axe' in window"):
             self.page.evaluate(AXE.read_text())
-        # Without the last option, axe describes each element that passes a rule, which is most of its work.
-        found = self.page.evaluate("rules => axe.run({runOnly: rules, resultTypes: ['violations']})", rules)
+        found = self.page.evaluate("options => axe.run(options)", AXE_OPTIONS | {"runOnly": rules})
         return [f"{v['id']}: {v['help']}: {v['nodes'][0]['html'][:200]}" for v in found["violations"]]
 
     def check(self, name: str) -> None:
