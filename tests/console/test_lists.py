@@ -105,6 +105,7 @@ def test_a_notification_comes_after_a_click_once_and_leads_to_its_task(eve, api)
     assert page.evaluate("notes[1].closed")
 
 
+@pytest.mark.long
 def test_a_view_is_saved_opened_replaced_shared_and_deleted(console, api):
     """By keyboard. Its name is a text."""
     page = console.page

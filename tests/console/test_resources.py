@@ -76,6 +76,7 @@ def test_a_form_is_shown_with_data_and_sends_nothing(console, api):
     console.check("form-preview")
 
 
+@pytest.mark.long
 def test_two_versions_are_compared_in_one_diagram(console, api):
     """Names and details are texts. Removed elements are outlined where they were."""
     old = (
@@ -108,6 +109,7 @@ def test_two_versions_are_compared_in_one_diagram(console, api):
     expect(page.get_by_text("Both versions are the same")).to_be_visible()
 
 
+@pytest.mark.long
 def test_the_landscape_shows_who_calls_whom(console, api):
     """Also a process that nobody deployed, and a message between two processes, whose name is a text."""
     page = console.page

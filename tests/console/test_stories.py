@@ -105,6 +105,7 @@ def test_a_task_is_claimed_and_completed_with_json(console, api):
     assert [variable["value"] for variable in found] == ["true"]
 
 
+@pytest.mark.long
 def test_tasks_are_filtered_ordered_and_told_when_they_are_late(console, api):
     """Each filter is in the URL, and the address shows the same list to somebody else."""
     keys = {}
@@ -147,6 +148,7 @@ def test_tasks_are_filtered_ordered_and_told_when_they_are_late(console, api):
     expect(page.locator("main dl")).to_contain_text("Follow-up")
 
 
+@pytest.mark.long
 def test_comments_and_a_note_stay_with_the_task(console, api):
     """By keyboard: a comment, and a note when the task goes to somebody else. Both are texts, whatever is in them.
 
@@ -319,6 +321,7 @@ def test_files_of_a_form_become_documents_that_the_next_form_shows(console, api)
     assert api.http.get(f"/documents/{letter['documentId']}").content == b"1"
 
 
+@pytest.mark.long
 def test_a_pdf_is_shown_by_the_viewer_of_the_browser(console, api):
     """The type that the page sets is that of the viewer. Without a viewer one can only download the document."""
     form = {"id": "pdf", "schemaVersion": 19, "components": [PAPERS]}
@@ -408,6 +411,7 @@ def test_a_file_is_deployed_and_started(console, api):
     expect(console.page.get_by_role("heading", name="CLM-9")).to_be_visible()
 
 
+@pytest.mark.long
 def test_files_are_dropped_on_any_page_and_started_by_a_form(console, api):
     """A process and its forms, all in one deployment; the rest by keyboard alone."""
     console.open("/")
