@@ -5,7 +5,6 @@ import getpass
 import io
 import json
 import socket
-import subprocess
 import sys
 from dataclasses import replace
 
@@ -50,11 +49,11 @@ class TestExposure:
         with pytest.raises(NotProtected, match="oidc_audience"):
             access.check(configured(mode="required", oidc_issuer="https://login.example.com"))
 
-    def test_the_program_checks(self):
-        command = [sys.executable, "-m", "vivero", "up", "--host", "0.0.0.0", "--port", "0"]
-        result = subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)
-        assert result.returncode == 1
-        assert "set auth.mode to 'required'" in result.stderr
+    @pytest.mark.process
+    def test_the_program_checks(self, vivero):
+        program = vivero("up", "--host", "0.0.0.0", "--port", "0")
+        assert program.ends() == 1
+        assert "set auth.mode to 'required'" in program.logged
 
 
 @pytest.mark.parametrize("values", [{"auth.mode": "maybe"}, {"auth.cache_s": "0"}, {"auth.oidc_algorithms": "HS256"}])

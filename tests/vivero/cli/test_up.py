@@ -145,7 +145,7 @@ def test_a_port_that_is_taken(vivero, database):
         taken.bind(("127.0.0.1", 0))
         taken.listen()
         port = str(taken.getsockname()[1])
-        program = vivero("up", "--port", port, "--database-url", database, forked=False)
+        program = vivero("up", "--port", port, "--database-url", database)
         assert one_line(program) == (
             1,
             [
