@@ -1,5 +1,5 @@
 """The way of a command to its partition, or its refusal: redirects, overload, and limits of those who wait.
 
 Entry: `command_routing.CommandRouting`, `refusals`.
-Imports: core, storage, engine, http.
+Imports: core, storage, engine, callers, http.
 """

@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 
+from vivero.api.callers.caller import ANYBODY
 from vivero.api.http.problems import Problem
+from vivero.api.http.request import Request
 
 RETRY_AFTER = (b"retry-after", b"1")
 
@@ -19,8 +21,9 @@ class SingleTurns:
         self._busy = set[object]()
 
     @contextmanager
-    def turn(self, client: object) -> Iterator[None]:
-        """The block is the work of a request. Raises Problem 429 while another one of the client goes."""
+    def turn(self, request: Request) -> Iterator[None]:
+        """The block is the work of a request. Raises Problem 429 while another one of its client goes."""
+        client = _client(request)
         if client in self._busy:
             detail = f"This client has another {self._what} on its way: wait for its answer"
             raise Problem(429, "Too Many Requests", detail, RETRY_AFTER)
@@ -29,3 +32,9 @@ class SingleTurns:
             yield
         finally:
             self._busy.remove(client)
+
+
+def _client(request: Request) -> object:
+    """The sender of a request: the caller, or the address while there is no authentication."""
+    caller = request.caller
+    return request.owner if caller is ANYBODY else (caller.kind, caller.id, caller.provider)

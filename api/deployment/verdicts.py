@@ -10,6 +10,7 @@ from vivero.api.deployment.checks import examined_by, problems_of_webhooks
 from vivero.api.deployment.cluster_variables import warnings_of_variables
 from vivero.api.deployment.problems import Files
 from vivero.api.deployment.warnings import warnings_of, warnings_of_files
+from vivero.api.http.request import Request
 from vivero.api.services import Services
 from vivero.core.bpmn.parser import Parsed
 from vivero.engine.compute.models import unpacked
@@ -24,11 +25,18 @@ class Verdict(msgspec.Struct, frozen=True):
     warnings: Sequence[str]
 
 
-async def judged(services: Services, files: Files, tenant: str | None) -> Verdict:
-    """Judge files as a deployment for this tenant would. Nothing is stored. None: whatever is deployed already.
+async def judged(services: Services, request: Request, files: Files, tenant: str | None) -> Verdict:
+    """Judge files for the client of a request, as a deployment for this tenant would. Nothing is stored. None: whatever
+    is deployed already.
 
-    Raises Problem: 503 if no compute process can do it now; 400 for files that cost too much.
+    Raises Problem: 429 while another validation of the client goes on; 503 if no compute process can do it now; 400 for
+    files that cost too much.
     """
+    with services.files.validating.turn(request):
+        return await _judged(services, files, tenant)
+
+
+async def _judged(services: Services, files: Files, tenant: str | None) -> Verdict:
     found = await examined_by(services, files, WorkKind.VALIDATIONS)
     if found.problems:
         return Verdict(False, found.problems, ())

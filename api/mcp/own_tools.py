@@ -51,7 +51,9 @@ class _Deployment(msgspec.Struct, frozen=True, rename="camel"):
 
 
 async def _judged(call: Call, files: list[File]) -> Verdict:
-    return await judged(call.services, [(each.name, each.content.encode()) for each in files], tenant=None)
+    return await judged(
+        call.services, call.request, [(each.name, each.content.encode()) for each in files], tenant=None
+    )
 
 
 async def _validate(_tool: Tool, call: Call) -> Response:
@@ -91,7 +93,7 @@ def _multipart(deployment: _Deployment, boundary: str) -> Iterator[bytes]:
 
 async def _simulate(_tool: Tool, call: Call) -> Response:
     authorise(call.request.caller, EVALUATE)
-    return json_response(await simulated(call.services, msgspec.json.encode(call.arguments)))
+    return json_response(await simulated(call.services, call.request, msgspec.json.encode(call.arguments)))
 
 
 async def _preview(tool: Tool, call: Call) -> Response:

@@ -5,7 +5,6 @@ from __future__ import annotations
 from vivero.api.computing.simulation import simulated
 from vivero.api.http.request import Request
 from vivero.api.http.response import Response, json_response
-from vivero.api.routes.validations import identity
 from vivero.api.services import Services
 
 
@@ -14,6 +13,4 @@ async def simulate(request: Request, services: Services) -> Response:
 
     429 while another simulation of the client goes on.
     """
-    with services.files.simulating.turn(identity(request)):
-        report = await simulated(services, request.body)
-    return json_response(report)
+    return json_response(await simulated(services, request, request.body))

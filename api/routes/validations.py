@@ -4,19 +4,12 @@ from __future__ import annotations
 
 from vivero.api.access import tenants
 from vivero.api.access.needs import DEPLOY
-from vivero.api.callers.caller import ANYBODY
 from vivero.api.deployment.sent_files import contents_of, files_in, renamed, tenant_in
 from vivero.api.deployment.verdicts import judged
 from vivero.api.http.multipart import read_parts
 from vivero.api.http.request import Request
 from vivero.api.http.response import Response, json_response
 from vivero.api.services import Services
-
-
-def identity(request: Request) -> object:
-    """The sender of a request: the caller, or the address while there is no authentication."""
-    caller = request.caller
-    return request.owner if caller is ANYBODY else (caller.kind, caller.id, caller.provider)
 
 
 async def validate(request: Request, services: Services) -> Response:
@@ -28,8 +21,7 @@ async def validate(request: Request, services: Services) -> Response:
     parts = read_parts(request, services.settings.max_deployment_files + 1)
     tenant = tenants.named(request, services, tenant_in(parts), "Validate Resources", DEPLOY)
     files = files_in(parts)
-    with services.files.validating.turn(identity(request)):
-        verdict = await judged(services, contents_of(files), tenant)
+    verdict = await judged(services, request, contents_of(files), tenant)
     return json_response(
         {
             "valid": verdict.valid,

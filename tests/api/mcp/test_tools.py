@@ -2,6 +2,7 @@
 
 import json
 from dataclasses import replace
+from functools import partial
 from types import SimpleNamespace
 
 import msgspec
@@ -11,7 +12,11 @@ from structlog.testing import capture_logs
 
 from tests.api.changed_services import changed
 from tests.api.conftest import KEY, Client
+from tests.api.held_compute import HeldCompute
 from tests.api.mcp.conftest import Agent
+from tests.api.routes.test_deployments import TYPE as MULTIPART
+from tests.api.routes.test_deployments import body as multipart
+from tests.api.routes.test_deployments import part
 from tests.core.models import end, process, start, task
 from tests.engine.dry_runs.here import Here
 from tests.eventually import eventually
@@ -37,6 +42,8 @@ CAMUNDA = (
     *("assignUserTask", "searchUserTaskVariables", "searchVariables", "getVariable"),
 )
 MODEL = process(start(), task("work"), end(), "start > work > end").decode()
+LONG_MODEL = (MODEL + "<!-- long -->" * 500).encode()
+"""Too long to be read on the event loop."""
 TASK = {"userTaskKey": str(KEY)}
 BY_NAME = {tool.name: tool for tool in (*CLUSTER_TOOLS, *OWN_TOOLS)}
 
@@ -231,6 +238,30 @@ async def test_a_model_is_simulated(designer):
     problem, failed = await designer.use("simulateProcess", resources=[{"name": "a.bpmn", "content": "<a/>"}])
     assert failed
     assert "a.bpmn" in problem["detail"]
+
+
+@pytest.mark.parametrize(
+    ("tool", "path", "body", "headers"),
+    [
+        ("validateResources", "/v2/deployments/validation", multipart(part(LONG_MODEL)), [MULTIPART]),
+        ("deployResources", "/v2/deployments/validation", multipart(part(LONG_MODEL)), [MULTIPART]),
+        ("simulateProcess", "/v2/simulations", {"resources": [{"name": "a.bpmn", "content": MODEL}]}, []),
+    ],
+)
+async def test_an_agent_and_the_rest_api_share_the_turn_of_a_client(services, tool, path, body, headers):
+    """Otherwise an agent could fill the queue of the compute processes."""
+    held = HeldCompute()
+    client = Client(api_app.build(changed(services, compute=held, simulate=simulate)))
+    files = [{"name": "a.bpmn", "content": LONG_MODEL.decode()}]
+    async with trio.open_nursery() as nursery:
+        nursery.start_soon(partial(Agent(client).use, tool, resources=files))
+        await eventually(lambda: held.kinds)
+        assert (await client("POST", path, body, headers)).status == 429
+        problem, failed = await Agent(client).use(tool, resources=files)
+        assert (problem["status"], failed) == (429, True)
+        held.free.set()
+    assert len(held.kinds) == 1
+    assert (await client("POST", path, body, headers)).status == 200
 
 
 async def test_test_data_is_nested_no_deeper_than_that_of_an_instance(designer):

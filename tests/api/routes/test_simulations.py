@@ -5,6 +5,7 @@ import trio
 
 from tests.api.changed_services import changed
 from tests.api.conftest import Client
+from tests.api.held_compute import HeldCompute
 from tests.api.mcp.test_tools import MODEL
 from tests.engine.dry_runs.here import Here
 from tests.eventually import eventually
@@ -76,21 +77,8 @@ async def test_one_that_takes_too_much_is_an_error_and_a_server_without_simulati
     assert (await of(Here(), None)("POST", PATH, FILE)).status == 501
 
 
-class Held:
-    """Compute processes that are busy until they are let go."""
-
-    def __init__(self) -> None:
-        self.kinds: list[WorkKind] = []
-        self.free = trio.Event()
-
-    async def call(self, kind, work, *arguments, patience_s):
-        self.kinds.append(kind)
-        await self.free.wait()
-        return work(*arguments)
-
-
 async def test_a_client_has_one_at_a_time(of):
-    held = Held()
+    held = HeldCompute()
     client = of(held)
     async with trio.open_nursery() as nursery:
         nursery.start_soon(client, "POST", PATH, FILE)

@@ -8,6 +8,7 @@ import trio
 from tests.api.access.test_tenants import MULTIPART, ann, deployment
 from tests.api.changed_services import changed
 from tests.api.conftest import Client, NoDatabase
+from tests.api.held_compute import HeldCompute
 from tests.api.one_caller import OneCaller
 from tests.api.routes.test_deployments import FORM, LINK, TYPE, body, part, process
 from tests.eventually import eventually
@@ -46,22 +47,9 @@ async def test_the_warnings_are_those_of_the_deployment_and_nothing_is_stored(ro
 LARGE = body(part(process(more="<!-- long -->" * 500)))
 
 
-class Held:
-    """Compute processes that are busy until they are let go."""
-
-    def __init__(self) -> None:
-        self.kinds: list[WorkKind] = []
-        self.free = trio.Event()
-
-    async def call(self, kind, work, *arguments, patience_s):
-        self.kinds.append(kind)
-        await self.free.wait()
-        return work(*arguments)
-
-
 @pytest.fixture
 def held():
-    return Held()
+    return HeldCompute()
 
 
 @pytest.fixture
