@@ -79,6 +79,8 @@ class Answer:
                 "comments": counts["comments"],
                 "savedViews": counts["saved_views"],
                 "modelDrafts": counts["model_drafts"],
+                "alertRules": counts["alert_rules"],
+                "alertDeliveries": counts["alert_deliveries"],
                 "idempotencyKeys": counts["idempotency_keys"],
                 "batchOperations": counts["batch_operations"],
                 "batchOperationItems": counts["batch_operation_items"],

@@ -56,7 +56,11 @@ class Counts:
     saved_views: int = 0
     """Views of lists that people saved."""
     model_drafts: int = 0
-    """Drafts of models, also those of which only the authors are erased."""
+    """Drafts of models, also those of which only an author is erased."""
+    alert_rules: int = 0
+    """Alert rules, also those of which only the name or the maker is erased."""
+    alert_deliveries: int = 0
+    """Errors of their deliveries."""
     idempotency_keys: int = 0
     batch_operations: int = 0
     batch_operation_items: int = 0
@@ -299,8 +303,16 @@ async def delete_expired(connection: Connection, keys: Sequence[int]) -> None:
 
 
 _Number = Annotated[int, msgspec.Meta(ge=0, le=2**63 - 1)]
+_Integer = Annotated[int, msgspec.Meta(ge=-(2**63), le=2**63 - 1)]
 _Text = Annotated[str, msgspec.Meta(pattern=r"^[^\x00]*$")]
 _Id = Annotated[str, msgspec.Meta(pattern=r"^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$")]
+
+
+class Ending(NamedTuple):
+    """A statement that erases rows with the value in one of these columns, by lists of the columns of their keys."""
+
+    statement: str
+    columns: tuple[int, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -309,8 +321,8 @@ class SearchedTable:
 
     name: str
     """The statement that reads the next rows, up to a number and about so many bytes: their keys, then texts."""
-    erase: str
-    """The statement that empties or deletes rows, with a list of each column of their keys."""
+    endings: tuple[Ending, ...]
+    """What becomes of the rows, in this order. Each column after the key is one of a row that is searched."""
     key: Any
     """The type of a key."""
     first: tuple[Any, ...]
@@ -319,8 +331,6 @@ class SearchedTable:
     """The field of `Counts`."""
     of_tenants: bool = False
     """Its rows have tenants. The other tables are searched only for those who see all tenants."""
-    texts_from: int = 1
-    """The number of the first column that is searched."""
     json: frozenset[int] = frozenset()
     """The numbers of columns that are JSON texts."""
     queries: frozenset[int] = frozenset()
@@ -328,9 +338,13 @@ class SearchedTable:
     xml: frozenset[int] = frozenset()
     """The numbers of columns that are XML files, which may have escaped characters of a text."""
 
-    def searched(self, row: Sequence[Any]) -> list[Any]:
-        """The values of a row that are searched."""
-        return [self._value(row, at) for at in range(self.texts_from, len(row))]
+    def endings_of(self, sought: Sought, row: Sequence[Any]) -> list[str]:
+        """The statements that erase a row."""
+        return [
+            ending.statement
+            for ending in self.endings
+            if _has(sought, *(self._value(row, at) for at in ending.columns))
+        ]
 
     def _value(self, row: Sequence[Any], at: int) -> Any:
         if at in self.xml:
@@ -342,29 +356,45 @@ class SearchedTable:
 
 TABLES = (
     SearchedTable(
-        *("comments", "empty_comments", tuple[_Number, _Number], (0, 0), "comments"),
+        *("comments", (Ending("empty_comments", (2, 3)),), tuple[_Number, _Number], (0, 0), "comments"),
         of_tenants=True,
-        texts_from=2,
     ),
     SearchedTable(
-        *("views", "delete_views", tuple[_Number], (0,), "saved_views"),
+        *("views", (Ending("delete_views", (1, 2, 3)),), tuple[_Number], (0,), "saved_views"),
         of_tenants=True,
         queries=frozenset({1}),
     ),
     SearchedTable(
-        *("drafts", "delete_drafts", tuple[_Number], (0,), "model_drafts"),
+        "drafts",
+        (Ending("delete_drafts", (1, 2)), Ending("erase_creators", (3,)), Ending("erase_editors", (4,))),
+        *(tuple[_Number], (0,), "model_drafts"),
         of_tenants=True,
         xml=frozenset({2}),
     ),
-    SearchedTable("authors", "rename_authors", tuple[_Number], (0,), "model_drafts", of_tenants=True),
-    SearchedTable("keys", "delete_keys", tuple[_Text, _Text], ("", ""), "idempotency_keys", of_tenants=True),
-    SearchedTable("batches", "empty_batches", tuple[_Number], (0,), "batch_operations", json=frozenset({1})),
-    SearchedTable("items", "empty_items", tuple[_Number], (0,), "batch_operation_items"),
     SearchedTable(
-        *("executions", "delete_executions", tuple[_Id], (str(UUID(int=0)),), "job_executions"),
+        "rules",
+        (Ending("delete_rules", (1,)), Ending("rename_rules", (2,)), Ending("erase_makers", (3,))),
+        *(tuple[_Number], (0,), "alert_rules"),
+        of_tenants=True,
+    ),
+    SearchedTable(
+        *("notices", (Ending("empty_notices", (2,)),), tuple[_Number, _Integer], (0, -(2**63)), "alert_deliveries"),
+        of_tenants=True,
+    ),
+    SearchedTable(
+        *("keys", (Ending("delete_keys", (1,)),), tuple[_Text, _Text], ("", ""), "idempotency_keys"),
+        of_tenants=True,
+    ),
+    SearchedTable(
+        *("batches", (Ending("empty_batches", (1, 2)),), tuple[_Number], (0,), "batch_operations"),
+        json=frozenset({1}),
+    ),
+    SearchedTable("items", (Ending("empty_items", (1,)),), tuple[_Number], (0,), "batch_operation_items"),
+    SearchedTable(
+        *("executions", (Ending("delete_executions", (1, 2, 3)),), tuple[_Id], (str(UUID(int=0)),), "job_executions"),
         json=frozenset({1, 2, 3}),
     ),
-    SearchedTable("workers", "rename_workers", tuple[_Text], ("",), "workers", texts_from=0),
+    SearchedTable("workers", (Ending("rename_workers", (0,)),), tuple[_Text], ("",), "workers"),
 )
 """In the order of the search: those with tenants first."""
 
@@ -379,11 +409,17 @@ async def search_table(
         rows = (await _of_tenants.execute(connection, table.name, search.tenants, *values)).rows
     else:
         rows = (await connection.execute(_sql[table.name], values)).rows
-    width = len(table.first)
-    found = [row[:width] for row in rows if _has(search.sought, *table.searched(row))]
-    setattr(counts, table.counted, getattr(counts, table.counted) + len(found))
-    if found and not search.dry:
-        await connection.execute(_sql[table.erase], tuple(map(list, zip(*found, strict=True))))
+    width, erased, found = len(table.first), dict[str, list[Sequence[Any]]](), 0
+    for row in rows:
+        statements = table.endings_of(search.sought, row)
+        found += bool(statements)
+        for statement in statements:
+            erased.setdefault(statement, []).append(row[:width])
+    setattr(counts, table.counted, getattr(counts, table.counted) + found)
+    if not search.dry:
+        for ending in table.endings:
+            if keys := erased.get(ending.statement):
+                await connection.execute(_sql[ending.statement], tuple(map(list, zip(*keys, strict=True))))
     return tuple(rows[-1][:width]) if rows else None
 
 

@@ -149,11 +149,13 @@ DELETE FROM saved_views WHERE view_key = ANY ($1::bigint[]);
 
 -- name: drafts
 -- The next drafts of models, up to $2 and about $3 bytes.
-SELECT d.draft_key, d.name, d.content
+SELECT d.draft_key, d.name, d.content, d.created_by, d.updated_by
 FROM (
-    SELECT t.*, sum(octet_length(t.content)) OVER (ORDER BY t.draft_key) - octet_length(t.content) AS before
+    SELECT t.*, sum(t.bytes) OVER (ORDER BY t.draft_key) - t.bytes AS before
     FROM (
-        SELECT draft_key, name, content FROM model_drafts WHERE draft_key > $1
+        SELECT draft_key, name, content, created_by, updated_by,
+            octet_length(content) + octet_length(created_by) + octet_length(updated_by) AS bytes
+        FROM model_drafts WHERE draft_key > $1
             -- only tenants: AND tenant_id = ANY ($4::text[])
         ORDER BY draft_key LIMIT $2
     ) t
@@ -165,24 +167,61 @@ ORDER BY d.draft_key;
 -- Nothing depends on a draft: what was deployed from it is in the files of the deployment.
 DELETE FROM model_drafts WHERE draft_key = ANY ($1::bigint[]);
 
--- name: authors
--- The authors of the next drafts, up to $2 and about $3 bytes. A draft of others stays when its author is erased.
-SELECT d.draft_key, d.created_by, d.updated_by
+-- name: erase_creators
+-- A draft of others stays when an author is erased, with the name of the other one.
+UPDATE model_drafts SET created_by = 'erased' WHERE draft_key = ANY ($1::bigint[]);
+
+-- name: erase_editors
+-- The same for the last one who changed it.
+UPDATE model_drafts SET updated_by = 'erased' WHERE draft_key = ANY ($1::bigint[]);
+
+-- name: rules
+-- The next alert rules, up to $2 and about $3 bytes.
+SELECT r.alert_rule_key, r.url, r.name, r.made_by
 FROM (
-    SELECT t.*, sum(t.bytes) OVER (ORDER BY t.draft_key) - t.bytes AS before
+    SELECT t.*, sum(t.bytes) OVER (ORDER BY t.alert_rule_key) - t.bytes AS before
     FROM (
-        SELECT draft_key, created_by, updated_by, octet_length(created_by) + octet_length(updated_by) AS bytes
-        FROM model_drafts WHERE draft_key > $1
+        SELECT alert_rule_key, url, name, made_by, octet_length(url) + octet_length(name) + octet_length(made_by) AS bytes
+        FROM alert_rules WHERE alert_rule_key > $1
             -- only tenants: AND tenant_id = ANY ($4::text[])
-        ORDER BY draft_key LIMIT $2
+        ORDER BY alert_rule_key LIMIT $2
+    ) t
+) r
+WHERE r.before < $3
+ORDER BY r.alert_rule_key;
+
+-- name: delete_rules
+-- A rule that tells the person has nobody else to tell. Its deliveries go with it.
+DELETE FROM alert_rules WHERE alert_rule_key = ANY ($1::bigint[]);
+
+-- name: rename_rules
+-- The figure is watched further on. The key keeps names of a tenant different; no client can give a name with a space before.
+UPDATE alert_rules SET name = ' erased ' || alert_rule_key WHERE alert_rule_key = ANY ($1::bigint[]);
+
+-- name: erase_makers
+-- A rule belongs to its tenant, not to its maker.
+UPDATE alert_rules SET made_by = 'erased' WHERE alert_rule_key = ANY ($1::bigint[]);
+
+-- name: notices
+-- The next deliveries of alert rules, with their errors, up to $3 and about $4 bytes.
+SELECT d.alert_rule_key, d.revision, d.error
+FROM (
+    SELECT t.*, sum(coalesce(octet_length(t.error), 0)) OVER (ORDER BY t.alert_rule_key, t.revision)
+        - coalesce(octet_length(t.error), 0) AS before
+    FROM (
+        SELECT n.alert_rule_key, n.revision, n.error FROM alert_deliveries n
+        WHERE (n.alert_rule_key, n.revision) > ($1::bigint, $2::bigint)
+            -- only tenants: AND alert_rule_key IN (SELECT r.alert_rule_key FROM alert_rules r WHERE r.tenant_id = ANY ($5))
+        ORDER BY n.alert_rule_key, n.revision LIMIT $3
     ) t
 ) d
-WHERE d.before < $3
-ORDER BY d.draft_key;
+WHERE d.before < $4
+ORDER BY d.alert_rule_key, d.revision;
 
--- name: rename_authors
--- Both, because nobody needs to know which of them it was.
-UPDATE model_drafts SET created_by = 'erased', updated_by = 'erased' WHERE draft_key = ANY ($1::bigint[]);
+-- name: empty_notices
+-- Nothing reads the error of a delivery again but people.
+UPDATE alert_deliveries d SET error = 'erased' FROM unnest($1::bigint[], $2::bigint[]) AS x(rule, revision)
+WHERE d.alert_rule_key = x.rule AND d.revision = x.revision AND d.error IS NOT NULL;
 
 -- name: batches
 -- The next batch operations that have ended, with the texts that their creators gave, up to $2 and about $3 bytes.

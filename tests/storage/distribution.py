@@ -129,7 +129,7 @@ DELETED_WITH_TREES = {
 EMPTIED_LOGS = {"command_log", "event_log"}
 SEARCHED_BY_VALUE = {
     *("idempotency_keys", "batch_operations", "batch_operation_items", "job_executions"),
-    *("job_counts", "job_count_changes", "saved_views", "model_drafts"),
+    *("job_counts", "job_count_changes", "saved_views", "model_drafts", "alert_rules", "alert_deliveries"),
 }
 DOCUMENTS = "files: those of an erased instance expire with it; the contents of others are not searched"
 LIVE = "what waits: messages expire by a command, the rest counts as in use until nothing waits any more"
@@ -150,7 +150,6 @@ NOT_ERASED = {
             *("decision_requirements", "decision_definitions", "generic_resources"),
             *("user_groups", "roles", "members", "mapping_rules", "authorizations", "api_tokens", "sessions"),
             *("tenants", "tenant_partitions", "global_task_listeners", "cluster_variables"),
-            *("alert_rules", "alert_deliveries"),
         ),
         OPERATORS,
     ),

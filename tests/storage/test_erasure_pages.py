@@ -8,6 +8,9 @@ from vivero.storage.retention.erasure_by_value import TABLES, Counts, Search, se
 from vivero.storage.retention.sought import Sought
 
 TEXT = "repeat(n::text, 400)"
+RULES = """INSERT INTO alert_rules (tenant_id, name, process_id, metric, threshold, clears_at, every_s, url, made_by,
+    created_at, updated_at, next_at, since)
+SELECT 't', n, '', 'RUNNING', 1, 1, 60, {url}, 'a', now(), now(), now(), now() FROM generate_series(1, {rows}) n"""
 ROWS = {
     "comments": "INSERT INTO user_task_comments"
     " (user_task_key, process_instance_key, root_key, tenant_id, author, created_at, text)"
@@ -18,9 +21,10 @@ ROWS = {
     "drafts": "INSERT INTO model_drafts"
     " (tenant_id, name, content, version, created_by, created_at, updated_by, updated_at)"
     f" SELECT 't', 'x.bpmn', {TEXT}, 1, 'a', now(), 'a', now() FROM generate_series(1, 5) n",
-    "authors": "INSERT INTO model_drafts"
-    " (tenant_id, name, content, version, created_by, created_at, updated_by, updated_at)"
-    f" SELECT 't', 'x.bpmn', 'x', 1, {TEXT}, now(), 'a', now() FROM generate_series(1, 5) n",
+    "rules": RULES.format(url=TEXT, rows=5),
+    "notices": f"WITH rule AS ({RULES.format(url='repeat(n::text, 9)', rows=1)} RETURNING alert_rule_key)"
+    " INSERT INTO alert_deliveries (alert_rule_key, revision, kind, state, made_at, due_at, error)"
+    f" SELECT alert_rule_key, n, 'TEST', 'PENDING', now(), now(), {TEXT} FROM rule, generate_series(1, 5) n",
     "keys": "INSERT INTO idempotency_keys (tenant, key, body_sha, expires_at)"
     f" SELECT 't', {TEXT}, '', now() FROM generate_series(1, 5) n",
     "batches": "INSERT INTO batch_operations"

@@ -650,6 +650,7 @@ ALERTS = """
     VALUES (1, 't', 'n', '', 'RUNNING', 1, 1, 60, 'https://example.org', 'a', now(), now(), now(), now());
     INSERT INTO alert_deliveries (alert_rule_key, revision, kind, state, made_at, due_at, attempts)
     VALUES (1, -2, 'RAISED', 'PENDING', now(), '-infinity', 1), (1, -1, 'TEST', 'PENDING', now(), '-infinity', 0);
+    UPDATE alert_deliveries SET error = 'x' WHERE revision = -2;
 """
 TRIM = load(STORAGE / "background" / "alert_rules.sql")["trim"]
 
@@ -749,7 +750,12 @@ CASES = [
     Case("erasure_by_value.empty_comments", empties_comments, again, BY_VALUE),
     Case("erasure_by_value.delete_views", by_value("delete_views", [1]), again, BY_VALUE),
     Case("erasure_by_value.delete_drafts", by_value("delete_drafts", [1]), again, BY_VALUE),
-    Case("erasure_by_value.rename_authors", by_value("rename_authors", [1]), again, BY_VALUE),
+    Case("erasure_by_value.erase_creators", by_value("erase_creators", [1]), again, BY_VALUE),
+    Case("erasure_by_value.erase_editors", by_value("erase_editors", [1]), again, BY_VALUE),
+    Case("erasure_by_value.delete_rules", by_value("delete_rules", [1]), again, ALERTS),
+    Case("erasure_by_value.rename_rules", by_value("rename_rules", [1]), again, ALERTS),
+    Case("erasure_by_value.erase_makers", by_value("erase_makers", [1]), again, ALERTS),
+    Case("erasure_by_value.empty_notices", by_value("empty_notices", [1], [-2]), again, ALERTS),
     Case("erasure_by_value.delete_keys", by_value("delete_keys", ["t"], ["k"]), again, BY_VALUE),
     Case("erasure_by_value.empty_batches", by_value("empty_batches", [1]), again, BY_VALUE),
     Case("erasure_by_value.empty_items", by_value("empty_items", [1]), again, BY_VALUE),

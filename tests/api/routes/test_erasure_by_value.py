@@ -148,6 +148,16 @@ DRAFT = """INSERT INTO model_drafts
 VALUES ($1, $2, $3, 1, $4, now(), $5, now())"""
 
 
+RULE = """INSERT INTO alert_rules (tenant_id, name, process_id, metric, threshold, clears_at, every_s, url, made_by,
+    created_at, updated_at, next_at, since)
+VALUES ($1, $2, '', 'RUNNING', 1, 1, 60, $3, $4, now(), now(), 'infinity', now())"""
+
+
+NOTICES = """INSERT INTO alert_deliveries (alert_rule_key, revision, kind, state, made_at, due_at, error)
+SELECT alert_rule_key, 1, 'RAISED', 'FAILED', now(), now(), CASE WHEN name = 'other' THEN $1 ELSE 'HTTP status 500' END
+FROM alert_rules"""
+
+
 async def write_everywhere(engine):
     await engine.deploy(*(model for model in MODELS if model != WAITING))
     await engine.deploy_together({"echo.dmn": ECHO})
@@ -186,6 +196,14 @@ async def write_everywhere(engine):
         ("other", "<x/>", "bob", "bob"),
     ):
         await engine.rows(DRAFT, TENANT, name, content, *authors)
+    for name, url, maker in (
+        (PERSON, "https://example.org", "bob"),
+        ("told", f"https://example.org/{PERSON}", PERSON),
+        ("made", "https://example.org", PERSON),
+        ("other", "https://example.org", "bob"),
+    ):
+        await engine.rows(RULE, TENANT, name, url, maker)
+    await engine.rows(NOTICES, f"no answer from {PERSON}")
     for (key,) in await engine.rows("SELECT process_instance_key FROM process_instances WHERE ended_at IS NULL"):
         await engine.run(CancelInstance(key))
 
@@ -210,9 +228,15 @@ async def test_nothing_is_left_in_any_column_whatever_way_the_person_came_in(eng
     assert places_of(migrated) == set(), (kept, counts)
     assert (counts["comments"], await engine.value("SELECT count(*) FROM user_task_comments")) == (2, 2)
     assert (counts["savedViews"], await engine.rows("SELECT name FROM saved_views")) == (4, [("others",)])
-    left = [("first", "erased", "erased"), ("last", "erased", "erased"), ("other", "bob", "bob")]
+    left = [("first", "erased", "bob"), ("last", "bob", "erased"), ("other", "bob", "bob")]
     found = await engine.rows("SELECT name, created_by, updated_by FROM model_drafts ORDER BY draft_key")
     assert (counts["modelDrafts"], found) == (4, left)
+    found = await engine.rows("SELECT name, url, made_by FROM alert_rules ORDER BY alert_rule_key")
+    named = (f" erased {await engine.value('SELECT min(alert_rule_key) FROM alert_rules')}", "made", "other")
+    left = list(zip(named, ["https://example.org"] * 3, ("bob", "erased", "bob"), strict=True))
+    assert (counts["alertRules"], found) == (3, left)
+    errors = await engine.rows("SELECT error FROM alert_deliveries ORDER BY alert_rule_key")
+    assert (counts["alertDeliveries"], errors) == (1, [(each,) for each in ("HTTP status 500",) * 2 + ("erased",)])
     for rows, known in zip(await rows_of_logs(engine), before, strict=True):
         assert rows[: len(known)] == known, "the rows stay"
     assert await engine.value("SELECT count(*) FROM command_log WHERE payload LIKE '%bob@example.org%'::bytea") == 1

@@ -238,6 +238,8 @@ _KINDS = {
     "comments": "comments",
     "savedViews": "saved views",
     "modelDrafts": "drafts of models",
+    "alertRules": "alert rules",
+    "alertDeliveries": "errors of their notices",
     "idempotencyKeys": "idempotency keys",
     "batchOperations": "filters of batch operations",
     "batchOperationItems": "errors of their items",
