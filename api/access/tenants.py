@@ -16,6 +16,8 @@ from vivero.api.services import Services
 from vivero.core.bpmn.reading.text_limits import TENANT_ID, TENANT_ID_CHARACTERS
 from vivero.core.partitions.tenants import joined
 from vivero.core.records.base import DEFAULT_TENANT
+from vivero.storage.access.tenants import keep
+from vivero.storage.postgres.driver import Connection
 
 MAX_TENANTS = 100
 """Tenants that one request may name."""
@@ -42,6 +44,12 @@ def named(request: Request, services: Services, tenant: str | None, what: str, n
     if services.access.rates is not None and only_tenant(request.caller, True) is None:
         services.access.rates.check_tenant(tenant)
     return tenant
+
+
+async def keep_named(connection: Connection, tenant: str) -> None:
+    """Keep a tenant that a request names until the transaction ends. Raises Problem 409 if there is none."""
+    if not await keep(connection, tenant):
+        raise Problem(409, "INVALID_STATE", f"There is no tenant '{tenant}'")
 
 
 def named_several(

@@ -17,7 +17,6 @@ from vivero.api.reading import conditions
 from vivero.api.search.search_requests import prepare, run
 from vivero.api.services import Services
 from vivero.engine.jobs.durations import seconds
-from vivero.storage.access.tenants import keep
 from vivero.storage.background import alert_rules
 from vivero.storage.background.alert_rules import METRICS, MOST_COUNTED, AlertRule
 from vivero.storage.postgres.driver import Connection
@@ -76,8 +75,7 @@ async def save(request: Request, services: Services) -> Response:
         request.caller.id,
     )
     async with changing(request, services) as connection:
-        if not await keep(connection, tenant):
-            raise Problem(409, "INVALID_STATE", f"There is no tenant '{tenant}'")
+        await tenants.keep_named(connection, tenant)
         replaced = await alert_rules.process_of(connection, tenant, rule.name)
         if replaced is not None:
             _check_reads(request, replaced)

@@ -15,7 +15,6 @@ from vivero.api.reading import conditions, read_of
 from vivero.api.services import Services
 from vivero.storage.access import model_drafts
 from vivero.storage.access.model_drafts import SavedDraft
-from vivero.storage.access.tenants import keep
 from vivero.storage.search.model_drafts import MODEL_DRAFTS
 
 MAX_FILE_NAME = 200
@@ -50,8 +49,7 @@ async def add(request: Request, services: Services) -> Response:
     tenant = tenants.named(request, services, body.tenant_id, "Save Draft", DEPLOY)
     author = request.caller.id
     async with changing(request, services) as connection:
-        if not await keep(connection, tenant):
-            raise Problem(409, "INVALID_STATE", f"There is no tenant '{tenant}'")
+        await tenants.keep_named(connection, tenant)
         saved = await model_drafts.add(connection, tenant, name, content, author, MOST_DRAFTS)
         if saved is None:
             detail = f"Tenant '{tenant}' has {MOST_DRAFTS} drafts, and cannot have more: delete some that nobody needs"
