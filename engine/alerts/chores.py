@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator
 
 import structlog
 import trio
 
+from vivero.engine.connectors.secrets import Secrets
 from vivero.engine.connectors.settings import ConnectorSettings
 from vivero.engine.jobs import schedules
 from vivero.engine.jobs.chores import chore
@@ -28,8 +29,6 @@ REST = 100
 """A rule rests this many times as long as its figure took, so that those of one tenant hold up no others."""
 LEASE_S = 60
 """A notice whose outcome nobody has written by then is delivered again."""
-
-Secrets = Callable[[], Mapping[str, str]]
 
 
 def chores(settings: ConnectorSettings, connections: Connections, secrets: Secrets) -> Iterator[JobDefinition]:

@@ -2,22 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 
-import httpx
 import msgspec
 import structlog
 import trio
 
-from vivero.engine.connectors.authentication import Credentials
-from vivero.engine.connectors.errors import ConnectorError, bad_input
+from vivero.engine.connectors.errors import ConnectorError
 from vivero.engine.connectors.http_client import HttpClient
-from vivero.engine.connectors.inputs import JSON, HttpRequest, read_url
-from vivero.engine.connectors.outbox import OK, signature
+from vivero.engine.connectors.inputs import read_url
 from vivero.engine.connectors.outbox_settings import MAX_ANSWER_BYTES
-from vivero.engine.connectors.secrets import BadSecrets
+from vivero.engine.connectors.secrets import BadSecrets, Secrets
 from vivero.engine.connectors.settings import ConnectorSettings
+from vivero.engine.connectors.signed_posts import post_signed
 from vivero.engine.jobs.execution import Connections
 from vivero.engine.jobs.retries import RetrySettings
 from vivero.storage.background import alert_rules
@@ -30,7 +28,6 @@ CALL = "PT10S"
 """The time of one attempt. It is shorter than the lease of a delivery."""
 MAX_ERROR = 500
 
-Secrets = Callable[[], Mapping[str, str]]
 _encode = msgspec.json.encode
 
 
@@ -42,13 +39,10 @@ async def deliver_all(
 
     async def deliver(each: AlertDelivery) -> None:
         try:
-            await _send(client, settings, secrets, each)
-            error, delay_s = None, None
+            error, is_final = await _send(client, settings, secrets, each), False
         except ConnectorError as failed:
-            error, last = str(failed)[:MAX_ERROR], failed.final or RETRY.is_last(each.attempts - 1)
-            delay_s = None if last else RETRY.delay_s(each.attempts - 1)
-            if last:
-                log.warning("a notice of an alert rule is given up", key=each.key, attempts=each.attempts)
+            error, is_final = str(failed)[:MAX_ERROR], failed.final
+        delay_s = None if error is None else _delay_s(each, is_final)
         async with connections() as connection:
             await alert_rules.tried(connection, each, error, delay_s)
 
@@ -61,23 +55,20 @@ async def deliver_all(
             await client.aclose()
 
 
-async def _send(client: HttpClient, settings: ConnectorSettings, secrets: Secrets, each: AlertDelivery) -> None:
-    """Deliver a notice. Raises ConnectorError."""
+def _delay_s(each: AlertDelivery, is_final: bool) -> float | None:
+    """The pause before the next attempt; None after the last one."""
+    if is_final or RETRY.is_last(each.attempts - 1):
+        log.warning("a notice of an alert rule is given up", key=each.key, attempts=each.attempts)
+        return None
+    return RETRY.delay_s(each.attempts - 1)
+
+
+async def _send(client: HttpClient, settings: ConnectorSettings, secrets: Secrets, each: AlertDelivery) -> str | None:
+    """Deliver a notice. Returns what its status says is wrong, if anything. Raises ConnectorError."""
     if not settings.enabled:
         raise ConnectorError("DISABLED", "this node calls nobody: connectors.enabled is off")
-    content = _encode(_document(each))
-    headers = {"Content-Type": JSON, "X-Vivero-Event-Id": each.id, "X-Vivero-Timestamp": str(each.now_s)}
-    if each.secret is not None:
-        key = _secret(secrets, each.secret)
-        headers["X-Vivero-Signature"] = f"sha256={signature(key, each.now_s, content)}"
-    timeout_s = float("inf")  # the client limits the whole call
-    request = HttpRequest("POST", read_url(each.url), headers, content, timeout_s, timeout_s, timeout_s, follows=False)
-    try:
-        response = await client.call(request, Credentials())
-    except httpx.InvalidURL as error:
-        raise bad_input("the url is not valid") from error
-    if response.status not in OK:
-        raise ConnectorError(str(response.status), f"HTTP status {response.status}")
+    secret = None if each.secret is None else _secret(secrets, each.secret)
+    return await post_signed(client, read_url(each.url), each.id, each.now_s, _encode(_document(each)), secret)
 
 
 def _secret(secrets: Secrets, name: str) -> str:

@@ -12,7 +12,7 @@ import trio
 from vivero.engine.connectors.addresses import ForbiddenAddress
 from vivero.engine.connectors.authentication import Credentials
 from vivero.engine.connectors.errors import ConnectorError, bad_input
-from vivero.engine.connectors.inputs import DEFAULT_TIMEOUT_S, HttpRequest, check_url
+from vivero.engine.connectors.inputs import DEFAULT_TIMEOUT_S, HttpRequest, check_url, with_parameters
 from vivero.engine.connectors.settings import ConnectorSettings
 from vivero.engine.connectors.traces import called
 from vivero.engine.connectors.transport import CheckedTransport, Resolve, resolve
@@ -73,7 +73,7 @@ class HttpClient:
         return response
 
     async def _respond(self, request: HttpRequest, credentials: Credentials) -> HttpResponse:
-        url = request.url.copy_merge_params(dict(credentials.parameters))
+        url = with_parameters(request.url, credentials.parameters)
         hop = _Hop(replace(request, url=url), credentials.headers)
         try:
             with trio.fail_after(self._max_call_s):

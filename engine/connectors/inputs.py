@@ -92,7 +92,15 @@ def check_url(url: httpx.URL) -> httpx.URL:
 
 def _with_query(url: httpx.URL, parameters: Any) -> httpx.URL:
     given = {name: _texts(value) for name, value in _context(parameters, "queryParameters")}
-    return url.copy_merge_params({name: texts for name, texts in given.items() if texts})
+    return with_parameters(url, {name: texts for name, texts in given.items() if texts})
+
+
+def with_parameters(url: httpx.URL, parameters: Mapping[str, str | list[str]]) -> httpx.URL:
+    """The URL with these parameters in its query. Raises ConnectorError if it becomes too long."""
+    try:
+        return url.copy_merge_params(dict(parameters))
+    except httpx.InvalidURL as error:
+        raise bad_input(f"the url is not valid with its query parameters: {error}") from error
 
 
 def _headers(value: Any) -> dict[str, str]:

@@ -7,7 +7,6 @@ waits behind it, also behind a dead letter.
 
 from __future__ import annotations
 
-import hmac
 from collections.abc import Callable
 
 import httpx
@@ -15,11 +14,10 @@ import msgspec
 import structlog
 import trio
 
-from vivero.engine.connectors.authentication import Credentials
 from vivero.engine.connectors.errors import ConnectorError
 from vivero.engine.connectors.http_client import HttpClient
-from vivero.engine.connectors.inputs import JSON, HttpRequest
 from vivero.engine.connectors.outbox_settings import TYPE, OutboxSettings
+from vivero.engine.connectors.signed_posts import post_signed
 from vivero.engine.jobs.definitions import JobDefinition, RescheduleIn, Runs
 from vivero.engine.jobs.events import OutboxEvent, TransactionalEvents
 from vivero.engine.jobs.execution import Connections
@@ -36,7 +34,6 @@ PAGE = 200
 BUDGET_S = 2.0
 """A run begins no further deliveries after this time, so that new events are added meanwhile."""
 MAX_ERROR = 500
-OK = range(200, 300)
 
 _encode = msgspec.json.Encoder(decimal_format="number").encode
 
@@ -128,16 +125,11 @@ class Outbox:
 
     async def _send(self, client: HttpClient, delivery: Delivery) -> str | None:
         """Deliver one event. Returns what went wrong."""
-        content = delivery.document.encode()
-        timeout_s = float("inf")  # the client limits the whole call
-        headers = _headers(delivery, content, self._settings.secret)
-        url = httpx.URL(self._settings.url)
-        request = HttpRequest("POST", url, headers, content, timeout_s, timeout_s, timeout_s, follows=False)
+        url, secret = httpx.URL(self._settings.url), self._settings.secret
         try:
-            response = await client.call(request, Credentials())
+            return await post_signed(client, url, str(delivery.id), delivery.now_s, delivery.document.encode(), secret)
         except ConnectorError as error:
             return str(error)[:MAX_ERROR]
-        return None if response.status in OK else f"HTTP status {response.status}"
 
 
 def _new(event: OutboxEvent) -> NewDelivery:
@@ -152,16 +144,3 @@ def _new(event: OutboxEvent) -> NewDelivery:
         "data": event.data,
     }
     return NewDelivery(id, event.root or 0, event.type, _encode(document).decode())
-
-
-def _headers(delivery: Delivery, content: bytes, secret: str | None) -> dict[str, str]:
-    headers = {"Content-Type": JSON, "X-Vivero-Event-Id": str(delivery.id), "X-Vivero-Timestamp": str(delivery.now_s)}
-    if secret is None:
-        return headers
-    return headers | {"X-Vivero-Signature": f"sha256={signature(secret, delivery.now_s, content)}"}
-
-
-def signature(secret: str, timestamp_s: int, content: bytes) -> str:
-    """HMAC-SHA256 of the timestamp, a dot and the body, in hexadecimal. The timestamp keeps old deliveries from being
-    replayed."""
-    return hmac.digest(secret.encode(), b"%d." % timestamp_s + content, "sha256").hex()

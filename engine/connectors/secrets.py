@@ -13,7 +13,7 @@ import json
 import os
 import re
 import tomllib
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -31,6 +31,9 @@ MASKED_BYTES = 64 * 1024
 """The bytes of a file that are masked at once: some milliseconds."""
 LEAST_MASKED = 3
 """Characters. A shorter text occurs everywhere by chance."""
+
+Secrets = Callable[[], Mapping[str, str]]
+"""Reads all secrets by name. Raises BadSecrets."""
 
 
 class BadSecrets(Exception):

@@ -4,8 +4,8 @@ import pytest
 
 from vivero.engine.alerts import chores as alert_chores
 from vivero.engine.alerts.deliveries import RETRY
-from vivero.engine.connectors.outbox import signature
 from vivero.engine.connectors.settings import ConnectorSettings
+from vivero.engine.connectors.signed_posts import signature
 from vivero.engine.jobs.execution import Execution
 from vivero.storage.access import directory
 from vivero.storage.background import alert_rules
@@ -205,7 +205,7 @@ async def test_a_notice_is_repeated_until_it_is_taken_and_given_up_in_the_end(ma
     assert [tuple(row) for row in rows] == [
         ("DELIVERED", 6, None),
         ("DELIVERED", 1, None),
-        ("FAILED", RETRY.max_attempts, "503: HTTP status 503"),
+        ("FAILED", RETRY.max_attempts, "HTTP status 503"),
     ]
 
 

@@ -175,6 +175,7 @@ async def test_nobody_listens(client):
         {"url": "http://example.com", "headers": {"X": "ä"}},
         {"url": "http://example.com", "headers": ["X"]},
         {"url": "http://example.com", "queryParameters": "x"},
+        {"url": "http://example.com", "queryParameters": {"a": "x" * 70_000}},
         {
             "url": "http://e.com",
             "method": "post",
