@@ -60,9 +60,12 @@ DELETE FROM archive_files WHERE name = $1 AND state = 'REMOVED';
 UPDATE archive_files SET waiting = ARRAY(
     SELECT key FROM unnest(waiting) AS w(key)
     WHERE EXISTS (SELECT FROM process_instances p WHERE p.process_instance_key = w.key))
-WHERE partition_id = $1 AND waiting <> '{}'
-    AND EXISTS (SELECT FROM unnest(waiting) AS w(key)
-                WHERE NOT EXISTS (SELECT FROM process_instances p WHERE p.process_instance_key = w.key));
+WHERE name = ANY (ARRAY(
+    SELECT name FROM archive_files
+    WHERE partition_id = $1 AND waiting <> '{}'
+        AND EXISTS (SELECT FROM unnest(waiting) AS w(key)
+                    WHERE NOT EXISTS (SELECT FROM process_instances p WHERE p.process_instance_key = w.key))
+    ORDER BY name FOR UPDATE));
 
 -- name: waiting
 -- The roots that are in a complete file with all comments, each with the newest one.
@@ -77,9 +80,12 @@ UPDATE archive_files SET waiting = '{}' WHERE name = $1 AND state = 'COMPLETE' A
 
 -- name: let_go
 -- Trees that are deleted without the archive: a comment that is later than their file no longer keeps them. A late call makes
--- trees be archived once more, at worst.
+-- trees be archived once more, at worst. Files are locked in the order of their names, as by `settle`: nobody waits in a circle.
 UPDATE archive_files SET waiting = ARRAY(SELECT key FROM unnest(waiting) AS w(key) WHERE key <> ALL ($2::bigint[]))
-WHERE partition_id = ANY ($1::int[]) AND state = 'COMPLETE' AND waiting <> '{}' AND waiting && $2::bigint[];
+WHERE name = ANY (ARRAY(
+    SELECT name FROM archive_files
+    WHERE partition_id = ANY ($1::int[]) AND state = 'COMPLETE' AND waiting <> '{}' AND waiting && $2::bigint[]
+    ORDER BY name FOR UPDATE));
 
 -- name: knows_files
 -- Whether the store has been written to.
