@@ -139,6 +139,11 @@ class MemoryEngine:
         notices.returned.clear()
         return [(one.command, one.tenant, one.request) for one in found]
 
+    def forget_log(self) -> None:
+        """Forget the log so far. Later commands get the next positions."""
+        self.before += len(self.log)
+        self.log.clear()
+
     def handle(self, command: Command, tenant: str, request: int | None) -> list[Handled]:
         """Handle one row of the log as a batch of its own."""
         position = self.before + len(self.log) + 1

@@ -51,6 +51,23 @@ def start(
         Rejected: there is no such process or element.
         TooMuchWork: the process does not come to a wait state.
     """
+    return result_of(
+        begun(models, variables, now=now, process_id=process_id, at=at, business_id=business_id, tags=tags, key=key)
+    )
+
+
+def begun(
+    models: Models,
+    variables: Mapping[str, Any],
+    *,
+    now: datetime,
+    process_id: str | None = None,
+    at: str | None = None,
+    business_id: str | None = None,
+    tags: tuple[str, ...] = (),
+    key: int = FIRST_KEY,
+) -> Machine:
+    """The machine of a new instance, which `start` describes."""
     machine = Machine(models, DEFAULT_TENANT, (), key)
     machine.set_time(to_ms(now))
     definition = _latest(machine, models, process_id)
@@ -68,7 +85,7 @@ def start(
                 start_elements=places,
             )
         )
-    return result_of(machine)
+    return machine
 
 
 def _latest(machine: Machine, models: Models, process_id: str | None) -> Definition:
@@ -90,12 +107,17 @@ def _is_start_event(process: Process, id: str) -> bool:
 def advance(models: Models, snapshot: Document, now: datetime) -> Result:
     """Let the time pass: all timers that are due by `now` fire, each at its due date, the earliest first."""
     machine = restored(models, snapshot, None)
+    let_pass(machine, now)
+    return result_of(machine)
+
+
+def let_pass(machine: Machine, now: datetime) -> None:
+    """Fire the timers that are due by `now`."""
     until = to_ms(now)
     while (due := _next_due(machine)) is not None and due.due_at <= until:
         machine.set_time(due.due_at)
         machine.run(due)
     machine.set_time(until)
-    return result_of(machine)
 
 
 def _next_due(machine: Machine) -> TriggerTimer | None:

@@ -148,6 +148,11 @@ class Machine:
         assert first is not None
         return first
 
+    def begin_call(self) -> None:
+        """Begin another call on the same tree: its limits are those of a call."""
+        self.commands.clear()
+        self.engine.forget_log()
+
     def continue_work(self) -> None:
         """Run what the snapshot of a server may have left: deferred work, and throws whose delivery was under way."""
         for tree in list(self.state.trees.values()):

@@ -86,7 +86,7 @@ def result_of(machine: Machine, operated: tuple[int, Before] | None = None) -> R
 
 def _happened(machine: Machine, instance: Instance) -> Happened:
     events = list(machine.events())
-    places = machine.places | dict(_new_places(machine.places, events))
+    places = machine.places | new_places(machine.places, events)
     jobs = {event.key for event in events if isinstance(event, JobCreated)}
     raised = {event.key for event in events if isinstance(event, IncidentRaised)}
 
@@ -97,7 +97,7 @@ def _happened(machine: Machine, instance: Instance) -> Happened:
         entered=ids(ElementActivating),
         completed=ids(ElementCompleted),
         terminated=ids(ElementTerminated),
-        reached=frozenset(_reached(places, events)),
+        reached=frozenset(reached(places, events)),
         timers=sum(isinstance(event, TimerTriggered) for event in events),
         jobs=tuple(job for job in instance.jobs if job.key in jobs),
         incidents=tuple(incident for incident in instance.incidents if incident.key in raised),
@@ -107,18 +107,19 @@ def _happened(machine: Machine, instance: Instance) -> Happened:
     )
 
 
-def _new_places(known: Mapping[int, Place], events: Iterable[Event]) -> Iterator[tuple[int, Place]]:
-    processes = {key: process_id for key, (process_id, _) in known.items()}
+def new_places(known: Mapping[int, Place], events: Iterable[Event]) -> dict[int, Place]:
+    """The places of the elements that began, by key. `known`: those of before."""
+    found: dict[int, Place] = {}
     for event in events:
         if isinstance(event, InstanceCreated):
-            processes[event.key] = event.process_id
-            yield event.key, (event.process_id, event.process_id)
+            found[event.key] = event.process_id, event.process_id
         elif isinstance(event, ElementActivating):
-            processes[event.key] = processes[event.scope]
-            yield event.key, (processes[event.key], event.element)
+            process_id, _ = found[event.scope] if event.scope in found else known[event.scope]
+            found[event.key] = process_id, event.element
+    return found
 
 
-def _reached(places: Mapping[int, Place], events: Iterable[Event]) -> Iterator[Place]:
+def reached(places: Mapping[int, Place], events: Iterable[Event]) -> Iterator[Place]:
     """The elements that were entered, and the flows that were taken."""
     for event in events:
         if isinstance(event, InstanceCreated | ElementActivating):

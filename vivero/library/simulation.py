@@ -7,17 +7,23 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import Any, NamedTuple
 
 import msgspec
 
+from vivero.core.records.base import Command
+from vivero.core.records.instances import ElementActivating, IncidentRaised
+from vivero.core.records.jobs import CompleteJob, FailJob, ThrowJobError
+from vivero.core.records.messages import PublishMessage
+from vivero.core.records.signals import BroadcastSignal
+from vivero.core.records.user_tasks import CompleteUserTask
 from vivero.library import functions
-from vivero.library.machine import MissingModel, Rejected, TooMuchWork
+from vivero.library.calls import encoded
+from vivero.library.machine import Machine, MissingModel, Rejected, TooMuchWork
 from vivero.library.models import InvalidModel, Models
-from vivero.library.overview import Job
-from vivero.library.result import Result
+from vivero.library.overview import Instance, Job, overview
+from vivero.library.result import new_places, reached
 
 BEGIN = datetime(2026, 1, 1, tzinfo=UTC)
 """The time at which each simulation begins."""
@@ -80,7 +86,8 @@ class SimulationReport(msgspec.Struct, frozen=True, rename="camel"):
 
 class _Action(NamedTuple):
     what: str
-    result: Result
+    act: Command | datetime
+    """A command, or the time until which time passes."""
 
 
 def run(document: bytes) -> tuple[bytes, str | None]:
@@ -103,82 +110,115 @@ def simulated(simulation: Simulation) -> SimulationReport:
         TooMuchWork: it does not come to a wait state.
     """
     models = Models({file.name: file.content.encode() for file in simulation.resources})
-    result = functions.start(
+    begun = functions.begun(
         models, simulation.variables, now=BEGIN, process_id=simulation.process_id, at=simulation.start_at
     )
-    run = _Run(models, simulation, result)
+    run = _Run(models, simulation, begun)
     run.note("started")
     stopped = run.to_the_end()
     return run.report(stopped)
 
 
-@dataclass
 class _Run:
-    models: Models
-    simulation: Simulation
-    result: Result
-    steps: list[Step] = field(default_factory=list)
-    reached: set[tuple[str, str]] = field(default_factory=set)
+    """One machine for all steps: to write and restore the tree for each would take a time with its size."""
+
+    def __init__(self, models: Models, simulation: Simulation, machine: Machine) -> None:
+        self.models, self.simulation, self.machine = models, simulation, machine
+        self.steps: list[Step] = []
+        self.reached: set[tuple[str, str]] = set()
+        self.instance = self._look()
 
     def to_the_end(self) -> str | None:
         """Act until nothing is left to do. Returns why it was ended before that; None: it was not."""
-        while (action := next(self._actions(), None)) is not None:
-            if len(self.steps) > MOST_STEPS:
-                return f"It did not end within {MOST_STEPS} steps"
-            self.result = action.result
-            self.note(action.what)
+        while not self.instance.ended:
+            acted = False
+            for action in self._actions(self.instance):
+                if len(self.steps) > MOST_STEPS:
+                    return f"It did not end within {MOST_STEPS} steps"
+                self._do(action)
+                acted = True
+            if not acted:
+                return None
+            self.instance = self._look()
         return None
 
-    def note(self, what: str) -> None:
-        """Add a step with what the last result brought, and one for each of its incidents."""
-        happened = self.result.happened
-        self.steps.append(Step(what, happened.entered))
-        self.reached |= happened.reached
-        self.steps += (Step(f"incident at {one.element}: {one.type}: {one.message}") for one in happened.incidents)
+    def _look(self) -> Instance:
+        """The instance as it is now."""
+        snapshot = self.machine.snapshot()
+        self.machine.root = snapshot.elements[0]
+        return overview(snapshot)
 
-    def _actions(self) -> Iterator[_Action]:
-        """The possible next actions, in order. Each is done only if it is asked for."""
-        instance, given = self.result.instance, (self.models, self.result.snapshot)
-        if instance.ended:
-            return
+    def _do(self, action: _Action) -> None:
+        machine = self.machine
+        machine.begin_call()
+        machine.continue_work()
+        if isinstance(action.act, datetime):
+            functions.let_pass(machine, action.act)
+        else:
+            machine.run(action.act)
+        self.note(action.what)
+
+    def note(self, what: str) -> None:
+        """Add a step with what the last call brought, and one for each of its incidents."""
+        machine, events = self.machine, list(self.machine.events())
+        places = machine.places
+        places.update(new_places(places, events))
+        self.reached.update(reached(places, events))
+        self.steps.append(
+            Step(what, tuple(places[event.key][1] for event in events if isinstance(event, ElementActivating)))
+        )
+        self.steps += (
+            Step(f"incident at {places[event.element][1]}: {event.type}: {event.message}")
+            for event in events
+            if isinstance(event, IncidentRaised) and event.key in machine.state.incidents
+        )
+
+    def _actions(self, instance: Instance) -> Iterator[_Action]:
+        """The next actions: the jobs that are still open when it is their turn, or the first of anything else."""
+        there = False
         for job in instance.available_jobs:
-            if not self._waits(job.element):
+            if not self._waits(job.element) and job.key in self.machine.state.jobs:
+                there = True
                 yield self._report(job)
+        if not there and (other := next(self._others(instance), None)) is not None:
+            yield other
+
+    def _others(self, instance: Instance) -> Iterator[_Action]:
         for task in instance.user_tasks:
             if task.state == "CREATED" and not self._waits(task.element):
-                variables = self.simulation.user_tasks.get(task.element, _NOTHING).variables
-                done = functions.complete_user_task(*given, task.key, variables)
-                yield _Action(f"user task {task.element} completed", done)
+                variables = encoded(self.simulation.user_tasks.get(task.element, _NOTHING).variables)
+                yield _Action(f"user task {task.element} completed", CompleteUserTask(task.key, variables))
         for wait in instance.waits:
             if wait.kind == "MESSAGE" and wait.correlation_key is not None and not self._waits(wait.element):
-                variables = self.simulation.messages.get(wait.name, _NOTHING).variables
-                done = functions.publish(*given, wait.name, wait.correlation_key, variables)
-                yield _Action(f"message '{wait.name}' published for {wait.element}", done)
+                variables = encoded(self.simulation.messages.get(wait.name, _NOTHING).variables)
+                command = PublishMessage(wait.name, wait.correlation_key, 0, None, variables)
+                yield _Action(f"message '{wait.name}' published for {wait.element}", command)
             elif wait.kind == "SIGNAL" and not self._waits(wait.element):
-                yield _Action(f"signal '{wait.name}' broadcast", functions.broadcast(*given, wait.name))
+                yield _Action(f"signal '{wait.name}' broadcast", BroadcastSignal(wait.name, {}))
         due = instance.next_due
         if due is not None:
             elements = [timer.element for timer in instance.timers if timer.due_at == due]
             if not any(map(self._waits, elements)):
                 what = f"timer {', '.join(elements)} fired" if elements else "time passed"
-                yield _Action(f"{what} at {due.isoformat()}", functions.advance(*given, due))
+                yield _Action(f"{what} at {due.isoformat()}", due)
 
     def _waits(self, element: str) -> bool:
         return element in self.simulation.wait_for
 
     def _report(self, job: Job) -> _Action:
-        simulation, given = self.simulation, (self.models, self.result.snapshot, job.key)
+        simulation, what = self.simulation, f"job {job.element} ({job.type})"
         answer = simulation.jobs.get(job.element, simulation.jobs.get(job.type, _NOTHING))
+        variables = encoded(answer.variables)
         if answer.error_code is not None:
-            result = functions.throw_error(*given, answer.error_code, "", answer.variables)
-            return _Action(f"job {job.element} ({job.type}) threw {answer.error_code}", result)
+            return _Action(
+                f"{what} threw {answer.error_code}", ThrowJobError(job.key, answer.error_code, None, variables)
+            )
         if answer.failure is not None:
-            failed = functions.fail(*given, answer.failure, retries=0, variables=answer.variables)
-            return _Action(f"job {job.element} ({job.type}) failed", failed)
-        return _Action(f"job {job.element} ({job.type}) completed", functions.complete(*given, answer.variables))
+            return _Action(f"{what} failed", FailJob(job.key, 0, 0, answer.failure or None, variables))
+        return _Action(f"{what} completed", CompleteJob(job.key, variables))
 
     def report(self, stopped: str | None) -> SimulationReport:
-        instance = self.result.instance
+        instance = self.instance = self._look()
         return SimulationReport(
             instance.state,
             self.steps,
@@ -202,7 +242,7 @@ class _Run:
         return sorted(node if len(ids) == 1 else f"{node} of process {id}" for node, ids, id in missed)
 
     def _open(self) -> Iterator[str]:
-        instance = self.result.instance
+        instance = self.instance
         yield from (f"job {job.element} ({job.type})" for job in instance.jobs)
         yield from (f"user task {task.element}" for task in instance.user_tasks)
         yield from (f"{wait.kind.lower()} '{wait.name}' at {wait.element}" for wait in instance.waits)

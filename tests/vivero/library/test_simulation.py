@@ -1,11 +1,14 @@
 """Simulations: a model runs with test data, without a server."""
 
+from unittest.mock import Mock
+
 import msgspec
 import pytest
 
-from tests.core.event_models import call, model
+from tests.core.event_models import call, loop, model
 from tests.core.models import end, flow, start, task, xor
 from vivero.library import simulation
+from vivero.library.machine import Machine
 
 
 def run(*files, **data):
@@ -29,6 +32,17 @@ def test_jobs_are_completed_with_their_variables():
     assert (report["state"], report["variables"], report["notReached"]) == ("COMPLETED", {"n": 1, "x": 2}, [])
     assert [step["what"] for step in report["steps"]] == ["started", "job a (a) completed", "job b (b) completed"]
     assert report["steps"][1]["entered"] == ["b"]
+
+
+def test_a_step_costs_the_same_however_large_the_instance_is(monkeypatch):
+    """A snapshot of the whole tree for each step would take minutes of a compute process."""
+    snapshot = Mock(side_effect=Machine.snapshot)
+    monkeypatch.setattr(Machine, "snapshot", lambda machine: snapshot(machine))
+    items = {"variables": {"items": list(range(simulation.MOST_STEPS + 100))}}
+    report = run(model(start(), loop(task("a")), end(), "start > a > end"), **items)
+    assert len(report["steps"]) == simulation.MOST_STEPS + 1
+    assert report["stopped"].startswith("It did not end within")
+    assert snapshot.call_count <= 3
 
 
 def test_what_stays_open_is_named():
