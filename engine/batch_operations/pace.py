@@ -1,7 +1,7 @@
 """The number of commands of batch operations in the log: far fewer while others have commands, too.
 
 A command of others waits behind all that is in the log when it comes. Alone, a batch fills the log for a tenth of a
-second. Beside others, it sends as much as the engine processes in a hundredth.
+second. Beside others, it sends as much as the engine processes in some milliseconds, and rests after that (`rests`).
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ import trio
 from vivero.core.partitions.keys import partition_of
 from vivero.engine.timers.pace import LEAST, TriggerPace
 
-BESIDE_S = 0.01
+BESIDE_S = 0.005
 """The wait of others' commands behind those of batches, if there are any."""
 COMPANY_S = 1.0
 """Others count as having commands for this long after their last one."""
@@ -44,8 +44,13 @@ class ItemPace:
         return self._pace.allowed
 
     @property
+    def beside(self) -> bool:
+        """Whether others had commands lately."""
+        return trio.current_time() - self._others_at < COMPANY_S
+
+    @property
     def _pace(self) -> TriggerPace:
-        return self._beside if trio.current_time() - self._others_at < COMPANY_S else self._alone
+        return self._beside if self.beside else self._alone
 
     def forget(self) -> None:
         """Forget the commands on their way: another connection may know nothing of them."""
@@ -66,11 +71,10 @@ class ItemPace:
         for partition in self._processed:
             self._judge(partition)
 
-    def committed(self, partition: int, watermark: int) -> None:
-        """The log of a partition is processed up to this position."""
+    def committed(self, partition: int, watermark: int) -> bool:
+        """The log of a partition is processed up to this position; whether known commands of batches are, too."""
         self._processed[partition] = max(watermark, self._processed.get(partition, watermark))
-        if not self._appending:
-            self._judge(partition)
+        return not self._appending and self._judge(partition)
 
     def settled(self, positions: Sequence[int]) -> None:
         """Commands have outcomes: their logs are processed up to them, also logs that other nodes lead."""
@@ -81,14 +85,18 @@ class ItemPace:
         for partition, position in latest.items():
             self.committed(partition, position)
 
-    def _judge(self, partition: int) -> None:
-        """Measure the own commands among those that were processed since the last time; the rest are others'."""
+    def _judge(self, partition: int) -> bool:
+        """Measure the own commands among those that were processed since the last time; the rest are others'.
+
+        Returns whether there were own ones.
+        """
         watermark = self._processed[partition]
         before, self._judged[partition] = self._judged.get(partition, watermark), watermark
         since = self._taken(partition, watermark)
         if watermark - before > len(since):
             self._others_at = trio.current_time()
         self._note(since)
+        return bool(since)
 
     def _taken(self, partition: int, upto: int) -> list[float]:
         """Forget the own commands up to a position; when they were appended."""

@@ -20,15 +20,17 @@ CANCELED_BY_THE_SERVER = "57014"
 """The SQLSTATE of a statement that took longer than statement_timeout."""
 
 
-async def scan(connection: Connection, epoch: int, operation: Operation, settings: BatchOperationSettings) -> bool:
-    """Make the next portion of items, or fail the batch if its filter cannot be evaluated. Whether anything changed.
+async def scan(
+    connection: Connection, epoch: int, operation: Operation, settings: BatchOperationSettings, rows: int
+) -> bool:
+    """Make items of the next rows, or fail the batch if its filter cannot be evaluated. Whether anything changed.
 
     The connection has `settings.scan_timeout_s` as its statement_timeout.
     """
     deadline = trio.current_time() + settings.scan_timeout_s + settings.call_timeout_s
     try:
         filter = msgspec.json.decode(await batch_operations.filter_of(connection, operation.key))
-        found, complete = await candidates.find(connection, operation, filter, settings.scan_rows, deadline)
+        found, complete = await candidates.find(connection, operation, filter, rows, deadline)
     except BadQuery as error:
         return await _reject(connection, epoch, operation, f"the filter cannot be evaluated: {error}")
     except StorageError as error:

@@ -16,7 +16,7 @@ class BatchOperationSettings:
     in_flight: int = 400
     """Commands that are sent and not yet processed."""
     delay_s: float = 0.1
-    """Time for which the log may hold commands of batch operations while nobody else has any; beside others 10 ms."""
+    """Time for which the log may hold commands of batch operations while nobody else has any; beside others 5 ms."""
     portion: int = 100
     """Items sent at once."""
     scan_rows: int = 1_000

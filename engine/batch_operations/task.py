@@ -27,6 +27,7 @@ from vivero.engine.batch_operations import deletions
 from vivero.engine.batch_operations.deletions import DELETIONS
 from vivero.engine.batch_operations.items import PLANS, Plan, append_of, denied, end_of, end_of_tree
 from vivero.engine.batch_operations.pace import ItemPace
+from vivero.engine.batch_operations.rests import Rests
 from vivero.engine.batch_operations.scan import scan
 from vivero.engine.batch_operations.settings import BatchOperationSettings
 from vivero.engine.outcomes.admission import NotAppended
@@ -57,7 +58,9 @@ OPERATIONS = 20
 MAX_SENT = 1_000
 """Items of a batch without an outcome. A cancellation may take long, and its commands are processed before."""
 PAUSE_S = 0.01
-"""The pause before outcomes are looked for again."""
+"""The pause before outcomes are looked for again, unless a commit tells of some."""
+ROWS_BESIDE = 100
+"""Rows that are scanned or cancelled at once beside others."""
 REFUSED_S = 0.5
 AWAY_S = 15.0
 """The time until a deletion tries an archive again that was away."""
@@ -113,6 +116,7 @@ class BatchOperations:
         self._after = 0
         self._purge_at = float("-inf")
         self._pace = ItemPace(self.settings.in_flight, self.settings.delay_s)
+        self._rests = Rests()
         self._plan: tuple[int, Plan | None] | None = None
         """The latest plan, with the key of its batch."""
 
@@ -123,7 +127,8 @@ class BatchOperations:
 
     def committed(self, partition: int, watermark: int) -> None:
         """The log of a partition that this node leads is processed up to this position."""
-        self._pace.committed(partition, watermark)
+        if self._pace.committed(partition, watermark):
+            self._wake.set()
 
     def wake(self) -> None:
         """Wake the task: a batch was created or changed."""
@@ -148,23 +153,32 @@ class BatchOperations:
 
     async def _sleep(self, beat: Beat, seconds: float | None) -> None:
         beat.beat()
-        if seconds is not None:
+        if seconds is None:
+            await self._wake.idle(beat, tick_in(self.settings.check_s))
+        elif seconds <= PAUSE_S:
+            await self._wake.idle(beat, trio.current_time() + seconds)
+        else:
             await beat.sleep(seconds)
-            return
-        await self._wake.idle(beat, tick_in(self.settings.check_s))
 
     async def run_once(self, connection: Connection, beat: Beat) -> float | None:
         """Work on some batches. Returns the seconds until the next turn; None: until a notification."""
         turn = _Turn()
+        self._rests.begin(trio.current_time())
         with beat.waiting(self.settings.call_timeout_s):
             operations = await batch_operations.open_operations(connection, self._after, OPERATIONS)
             await self._purge(connection)
         sent = [await self._advance(connection, operation, turn, beat) for operation in operations]
+        self._rests.note_work(turn.moved)
+        if rest_s := self._rests.rest_s(trio.current_time(), self._pace.beside, waiting=turn.waiting > 0):
+            return rest_s
         for operation, items in zip(operations, sent, strict=True):
             if items is not None:
                 await self._send(connection, operation, items, turn, beat)
+        self._rests.note_work(turn.moved)
         if operations:
-            self._after, turn.open = operations[0].key, True
+            turn.open = True
+            if turn.moved or turn.waiting < self._pace.allowed:
+                self._after = operations[0].key  # not while all wait for commands: the next in turn sends the next ones
         return turn.pause_s
 
     async def _advance(
@@ -173,7 +187,7 @@ class BatchOperations:
         """Scan the filter, or settle what has an outcome. Returns the items without one; None while scanning."""
         if operation.state == "CREATED":
             with beat.waiting(self.settings.scan_timeout_s + self.settings.call_timeout_s):
-                turn.moved |= await scan(connection, self._epoch, operation, self.settings)
+                turn.moved |= await scan(connection, self._epoch, operation, self.settings, self._rows)
             return None
         with beat.waiting(self.settings.call_timeout_s):
             sent = await batch_operations.sent(connection, operation.key, MAX_SENT)
@@ -182,6 +196,11 @@ class BatchOperations:
         left = [item for item in sent if item.key not in settled]
         turn.waiting += sum(1 for item in left if item.waits)
         return left
+
+    @property
+    def _rows(self) -> int:
+        """Rows that are scanned or cancelled at once."""
+        return min(self.settings.scan_rows, ROWS_BESIDE) if self._pace.beside else self.settings.scan_rows
 
     # -- items
 
@@ -216,7 +235,7 @@ class BatchOperations:
         """Send the next items, or cancel them if the batch has ended. `sent`: how many have no outcome yet."""
         active = operation.state == "ACTIVE"
         capacity = min(self.settings.portion, self._pace.allowed - turn.waiting, MAX_SENT - sent)
-        count = capacity if active else self.settings.scan_rows
+        count = capacity if active else self._rows
         if count <= 0:
             return
         items = await batch_operations.unsent(connection, operation.key, count)

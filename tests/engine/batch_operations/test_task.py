@@ -6,8 +6,11 @@ from tests.engine.batch_operations.batch_engine import ANN, CANCEL, RESOLVE, Bat
 from vivero.core.records.instances import CancelInstance, ResolveIncident
 from vivero.core.records.jobs import CompleteJob
 from vivero.core.records.suspensions import ResumeInstance, SuspendInstance
+from vivero.engine.batch_operations import pace
 from vivero.engine.batch_operations.settings import BatchOperationSettings
+from vivero.engine.batch_operations.task import PAUSE_S
 from vivero.engine.outcomes.admission import Overloaded
+from vivero.engine.timers.pace import LEAST
 from vivero.storage.cluster import clock
 from vivero.storage.postgres import driver
 from vivero.storage.work import batch_operations
@@ -215,6 +218,23 @@ async def test_batches_take_turns(engine):
     while 0 in [sum((await engine.counts(key))[2:]) for key in (first, second)]:
         assert await batches.run_once(engine.connection, beat()) is not None
     assert {(await engine.counts(key))[0] for key in (first, second)} == {"ACTIVE"}
+
+
+async def test_beside_others_it_sends_few_and_rests_in_between(engine, monkeypatch):
+    monkeypatch.setattr(pace, "COMPANY_S", float("inf"))
+    await engine.instances(45)
+    batch, batches, rests, most = await engine.begin(), engine.batches(), 0, 0
+    last = engine.appender.last_position(1)
+    for position in (last, last + 1):
+        batches.committed(1, position)  # the second one tells of a command of others
+    while (pause_s := await batches.run_once(engine.connection, beat())) is not None:
+        state, _, *ended = await engine.counts(batch)
+        if state == "COMPLETED":
+            break
+        rests += pause_s not in (0.0, PAUSE_S)
+        most = max(most, len(await engine.commands(CancelInstance.intent)) - sum(ended))
+    assert 0 < most < 2 * LEAST
+    assert rests >= 3, "after the scan, and after flights"
 
 
 async def test_a_node_of_an_earlier_term_changes_nothing(engine):
