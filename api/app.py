@@ -69,15 +69,17 @@ SendWhole = Callable[[int, tuple[Header, ...], bytes], Awaitable[None]]
 UNDELIVERED_TIMEOUT_S = 5.0
 """Time limit of `Response.undelivered`."""
 
+ROUTER = Router((route.method, route.path, route) for route in ROUTES)
+"""All applications of a process have the same routes."""
+
 log = structlog.get_logger(__name__)
 
 
 def build(services: Services) -> App:
     """The application for these services."""
     services = replace(services, inner=InnerRequests())
-    router = Router((route.method, route.path, route) for route in ROUTES)
     gate = Gate(services.settings)
-    answer = partial(_answer, services, router, gate, StorageProblems())
+    answer = partial(_answer, services, ROUTER, gate, StorageProblems())
     services.inner.connect(answer)
     debug = log.debug  # to find the logger for each request costs as much as to route it
     serve, ids = partial(_serve, services, answer, debug), RequestIds()
