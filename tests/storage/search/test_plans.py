@@ -250,11 +250,12 @@ async def test_a_search_by_a_value_that_instances_share_gives_the_same_pages(con
     if few <= 1_000:
         monkeypatch.setattr("vivero.storage.search.pages.MAX_TOTAL", 1_500)
         monkeypatch.setattr("vivero.storage.search.pages.SPARE", 100)
-    plain = replace(PROCESS_INSTANCES, variables=None)
+    by_value = showing(PROCESS_INSTANCES, "processInstanceKey")
+    plain = replace(by_value, variables=None)
     sorts = [(), *((Sort(PROCESS_INSTANCES.by_name[field], True),) for field in ("startDate", "endDate", "businessId"))]
     for sort in sorts:
         found: tuple[list[Any], list[Any]] = ([], [])
-        for resource, one in zip((PROCESS_INSTANCES, plain), found, strict=True):
+        for resource, one in zip((by_value, plain), found, strict=True):
             query = SearchQuery(SHARED[name], sort, limit=700)
             one += [page async for page in pages(connection, query, resource=resource)]
             one += [page async for page in pages(connection, replace_query(query, offset=5, limit=3), 1, resource)]
@@ -339,6 +340,11 @@ async def test_a_range_of_starts_is_read_by_the_end_from_where_it_ends(connectio
     filter = {"startDate": {"$gte": SINCE, "$lt": "1970-01-01T01:00:00Z"}, "state": "COMPLETED"}
     query = SearchQuery(filter, (Sort(PROCESS_INSTANCES.by_name["endDate"], True),), limit=10)
     assert await rows_read(connection, PROCESS_INSTANCES, query, "found") <= 150
+
+
+def showing(resource, *names):
+    """The resource with items of these fields alone: PostgreSQL makes thousands of them sooner, and finds the same."""
+    return replace(resource, fields=tuple(replace(field, shown=field.name in names) for field in resource.fields))
 
 
 def replace_query(query, **changes):
@@ -487,5 +493,5 @@ async def test_what_follows_from_a_value_changes_no_answer(connection, name):
 
 
 async def keys(connection, resource, filter):
-    text, values = statement(resource, SearchQuery(filter, limit=10_000))
+    text, values = statement(showing(resource), SearchQuery(filter, limit=10_000))
     return [row[2] for row in (await connection.execute(text, values)).rows if row[1] is not None]
