@@ -7,7 +7,8 @@ SELECT to_epoch_ms(clock_now()), revision, pinned_at IS NOT NULL FROM clock;
 -- Stuck timers are left out by their primary key, row by row: their table is nearly always empty.
 SELECT timer_key, due_at_ms, tenant_id FROM timers AS t
 WHERE partition_id = $1 AND state = 'PENDING'
-    AND NOT EXISTS (SELECT FROM stuck_timers AS s WHERE s.timer_key = t.timer_key AND s.due_at_ms = t.due_at_ms)
+    AND NOT EXISTS (
+        SELECT FROM stuck_timers AS s WHERE s.timer_key = t.timer_key AND s.due_at_ms = t.due_at_ms AND s.partition_id = $1)
 ORDER BY due_at_ms, timer_key
 LIMIT $2;
 

@@ -11,7 +11,6 @@ from tests.core.partitions.test_interleavings import MODELS
 from tests.engine.apart import ApartEngine, separate
 from tests.engine.test_several_partitions import CORRELATED_TWICE, OPEN, UNLIKE, Traffic, live
 from tests.engine.whole_engine import waits
-from tests.rounds import few_and_many
 from vivero.core.records.instances import CancelInstance, CreateInstance
 from vivero.core.records.jobs import CompleteJob
 from vivero.storage.cluster import clock
@@ -26,7 +25,8 @@ async def engine(migrated):
         yield engine
 
 
-@few_and_many(1, 4)
+@pytest.mark.long  # tests/storage/distributed/test_layout.py has the same traffic with conditions on the partition
+@pytest.mark.parametrize("count", [4])
 async def test_random_traffic_works_with_own_rows_alone(engine, seed, count):
     await engine.deploy(*MODELS)
     for one in range(seed, seed + count):

@@ -51,7 +51,9 @@ from vivero.storage.work.activation import ActivationRequest
 TIMES = int(os.environ.get("VIVERO_LATE", "1"))
 """How often each call comes late."""
 STORAGE = Path(__file__).parents[2] / "storage"
-FILES = sorted(path for path in STORAGE.rglob("*.sql") if path.parent.name != "migrations" and path.stem != "schema")
+SCRIPTS = {"schema", "distributed"}
+"""Files without named statements."""
+FILES = sorted(path for path in STORAGE.rglob("*.sql") if path.parent.name != "migrations" and path.stem not in SCRIPTS)
 DAY_MS = 24 * 3_600_000
 ASK = ActivationRequest("work", "<default>", 1, 60_000, "w")
 NAMED = ASK._replace(names=["x"])

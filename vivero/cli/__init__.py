@@ -22,6 +22,7 @@ CLI_COMMANDS: Mapping[str, Mapping[str, tuple[str, str]]] = {
         "up": ("server.up:up", "Start the server, with an embedded PostgreSQL or your own."),
         "demo": ("server.demo:demo", "Watch an order process run, from deployment to end."),
         "migrate": ("server.migrate:migrate", "Migrate a database's schema, then exit."),
+        "schema": ("server.schema:schema", "Print the schema as SQL."),
         "partitions": ("server.partitions:partitions", "List partitions, pin tenants to them, and raise their number."),
         "log-levels": ("server.log_levels:log_levels", "Show and change what loggers of running nodes log."),
         "drain": ("server.nodes:drain", "Hand a node's partitions over to other nodes, for maintenance."),

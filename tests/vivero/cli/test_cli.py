@@ -158,7 +158,7 @@ def all_commands(group=main, path=()):
             yield " ".join((*path, name)), command
 
 
-FOR_PEOPLE = {"up", "demo", "db roles", "feel", "psql", "completion", "archive show", "test"}
+FOR_PEOPLE = {"up", "demo", "schema", "db roles", "feel", "psql", "completion", "archive show", "test"}
 """Commands that print no data, or SQL, or JSON always, or what pytest prints."""
 
 
@@ -170,6 +170,11 @@ def test_every_command_prints_json(name, command):
 @pytest.mark.parametrize("name", NAMES)
 def test_every_command_shows_an_example(name):
     assert re.search(rf"\n +vivero {name}\b", main.get_command(click.Context(main), name).help or "")
+
+
+def test_the_schema_is_printed(run):
+    assert "\n-- table jobs\nCREATE TABLE jobs (" in run("schema").output
+    assert "\nSELECT create_distributed_table('jobs', 'partition_id'" in run("schema", "--distributed").output
 
 
 def test_after_ctrl_c_a_command_says_what_goes_on(run, monkeypatch):
