@@ -127,6 +127,7 @@ def fill(rows, key, tenant):
     rows.put("instance_counts", partition_id=1, period="2026-11-18T11:00:00Z", **happened)
     took = {"process_definition_key": key, "bucket": 9, "completed": 1}
     rows.put("instance_durations", partition_id=1, day="2026-11-18T00:00:00Z", **took)
+    rows.put("usual_durations", process_definition_key=key, usual_ms=60_000, computed_at=NOW)
     counts = {"tenant_id": tenant, "type": "work", "status": "COMPLETED", "worker": f"worker-of-{tenant}", "jobs": 1}
     rows.put("deleted_usage", metric="processInstances", period="2026-11-18T11:00:00Z", tenant_id=tenant, number=1)
     rows.put("deleted_assignees", period="2026-11-18T11:00:00Z", tenant_id=tenant, assignee=UUID(int=key))

@@ -61,6 +61,7 @@ from vivero.core.records.conditionals import ConditionalsEvaluated
 from vivero.core.records.decision_evaluations import DecisionEvaluated
 from vivero.core.records.decisions import DecisionAdded, DecisionDeleted, RequirementsAdded, RequirementsDeleted
 from vivero.core.records.instances import (
+    DueDateSet,
     ElementActivated,
     ElementActivating,
     ElementCompleted,
@@ -143,6 +144,7 @@ APPLY: dict[type[Event], Callable[[State, Any], Row]] = {
     InstanceModified: elements.instance_modified,
     ElementRestored: elements.element_restored,
     BusinessIdAssigned: elements.business_id_assigned,
+    DueDateSet: elements.due_date_set,
     ElementActivating: elements.element_activating,
     ElementActivated: elements.element_activated,
     ElementCompleting: elements.element_completing,

@@ -10,6 +10,7 @@ from vivero.core.apply.suspensions import end_suspension
 from vivero.core.apply.work_items import append_work, remove_suspended, remove_work, take_page, take_work
 from vivero.core.records.business_ids import BusinessIdAssigned
 from vivero.core.records.instances import (
+    DueDateSet,
     ElementActivated,
     ElementActivating,
     ElementCompleted,
@@ -104,6 +105,13 @@ def business_id_assigned(state: State, event: BusinessIdAssigned) -> Instance:
     instance = state.instance(event.key)
     state.edit(instance)
     instance.business_id = event.business_id
+    return instance
+
+
+def due_date_set(state: State, event: DueDateSet) -> Instance:
+    instance = state.instance(event.key)
+    state.edit(instance)
+    instance.due_at = event.due_at
     return instance
 
 

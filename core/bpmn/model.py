@@ -351,7 +351,7 @@ class Script:
 
 @dataclass(frozen=True, slots=True)
 class UserTaskDefinition:
-    """`zeebe:userTask` with assignment, schedule, priority and form. Expressions are evaluated at activation."""
+    """`zeebe:userTask`. Expressions are evaluated at activation. `due`: a duration from then on, or a date and time."""
 
     assignee: Expression | None = None
     candidate_groups: Expression | None = None
@@ -363,6 +363,7 @@ class UserTaskDefinition:
     form: FormReference | None = None
     external_form: Expression | None = None
     headers: MappingOf[str, str] = field(default_factory=dict)
+    due: Expression | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -479,15 +480,15 @@ class Node:
 
 @dataclass(frozen=True, slots=True)
 class Process:
-    """One executable process. `nodes` includes the process itself under its own id."""
+    """One executable process. `nodes` includes the process itself under its own id; instances are late after `due`."""
 
     id: str
     name: str | None
     version_tag: str | None
     nodes: MappingOf[NodeId, Node]
     flows: MappingOf[FlowId, Flow]
-    retention_ms: int | None = None
-    """The time for which ended instances stay; 0: for ever; None: as the settings say."""
+    retention_ms: int | None = None  # 0: ended instances stay for ever; None: as the settings say
+    due: Expression | None = None
 
     @property
     def root(self) -> Node:

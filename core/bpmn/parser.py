@@ -20,6 +20,7 @@ from vivero.core.bpmn.checks.structure import connect
 from vivero.core.bpmn.checks.validate import validate
 from vivero.core.bpmn.elements.ad_hoc import add_inner_instances
 from vivero.core.bpmn.elements.contents import ACCEPTED_IN_FILES
+from vivero.core.bpmn.elements.due_times import due_time, report_misplaced_due_time
 from vivero.core.bpmn.elements.implicit_starts import implicit_starts
 from vivero.core.bpmn.elements.joins import takes_joins
 from vivero.core.bpmn.elements.listeners import execution_listeners
@@ -176,6 +177,7 @@ def _build(draft: Draft) -> Process:
         nodes=_nodes(draft, extensions),
         flows=draft.flows,
         retention_ms=retention_ms(draft.process, properties(draft.process).get(PROPERTY), draft.report),
+        due=due_time(draft.process, draft.report),
     )
 
 
@@ -187,6 +189,8 @@ def _nodes(draft: Draft, of_process: Extensions) -> dict[NodeId, Node]:
             allowed, remnants = allowed_extensions(member, draft), member.kind.remnants
             extensions = read_extensions(member.element, allowed, draft.report, remnants=remnants)
             nodes[member.id] = member.kind.build(member, extensions, draft)
+            if nodes[member.id].user_task is None:
+                report_misplaced_due_time(member.element, draft.report)
     add_inner_instances(nodes, draft)
     return nodes
 

@@ -18,6 +18,7 @@ from vivero.core.bpmn.reading.text_limits import (
     NAME_BYTES,
     size,
 )
+from vivero.core.events.due_times import due_at
 from vivero.core.events.schedules import LATEST_MS
 from vivero.core.expressions.results import column_text, json_of
 from vivero.core.feel import Expression
@@ -80,7 +81,7 @@ def _native(task: Element, model: UserTaskDefinition, view: View) -> Effects:
         assignee if first is None else None,
         _names(model.candidate_groups, task, view),
         _names(model.candidate_users, task, view),
-        _date(model.due_date, task, view),
+        _date(model.due_date, task, view) if model.due is None else due_at(model.due, task, view),
         _date(model.follow_up_date, task, view),
         _priority(model.priority, task, view),
         dict(model.headers),

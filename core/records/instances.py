@@ -119,6 +119,13 @@ class InstanceCreated(Event, frozen=True):
     terminate_after: tuple[str, ...] = ()
 
 
+class DueDateSet(Event, frozen=True):
+    """The process instance is late after this moment (epoch ms), by its model."""
+
+    key: int
+    due_at: int
+
+
 class ElementActivating(Event, frozen=True):
     """A token entered `element` in `scope`, and one token of each of `consumed` was consumed.
 

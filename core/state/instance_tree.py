@@ -210,6 +210,8 @@ class Instance(Element, kw_only=True):
     """Work items that wait for the end of the suspension, the oldest first."""
     suspended_rows: Annotated[int, Column(usual=0, changes=True)] = 0
     """The number of rows of `work_items` that have the first ones of them (`state.work_rows`)."""
+    due_at: Annotated[int | None, Column(time=True, changes=True)] = None
+    """The instance is late afterwards, by its model; None: the model does not say."""
 
     def outer(self) -> Element | None:
         return None

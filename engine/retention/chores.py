@@ -24,7 +24,7 @@ from vivero.engine.retention.archive.opening import open_store
 from vivero.engine.retention.chore_settings import ExpirySettings, MaintenanceSettings, RetentionSettings
 from vivero.engine.retention.history import EndedInstances
 from vivero.storage.access import audit_log
-from vivero.storage.background import job_executions
+from vivero.storage.background import job_executions, usual_durations
 from vivero.storage.cluster import maintenance
 from vivero.storage.log import command_log as command_log
 from vivero.storage.postgres.driver import Connection
@@ -46,6 +46,9 @@ FILES_UNUSED_S = 24 * 3600.0
 RUNS_AT_ONCE = 16
 VALUES_PAUSE_S = 0.05
 """The pause between two steps that hash the values of old variables."""
+
+USUAL_EVERY_S = 600.0
+"""The interval in which the usual durations of process versions are computed."""
 
 Purge = Callable[[Connection, int, int], Awaitable[int]]
 """(connection, age in ms, limit): deletes up to `limit` rows that ended longer ago; their number."""
@@ -132,6 +135,11 @@ def _of_partitions(settings: ChoreSettings, connections: Connections) -> Iterato
     yield JobDefinition(f"{CHORES}ended-instances", ended, Runs.TRIO, schedule=schedule, by_partition=True)
 
 
+async def _compute_usual(connection: Connection, _execution: Execution) -> bool:
+    await usual_durations.compute(connection)
+    return False
+
+
 def _of_database(settings: RetentionSettings, connections: Connections) -> Iterator[JobDefinition]:
     ended_ms, audit_ms = _ms(settings.ended_days), _ms(settings.audit_days)
     for name, purge in ENDED.items():
@@ -147,6 +155,7 @@ def _of_database(settings: RetentionSettings, connections: Connections) -> Itera
     yield chore("usage-days", settings.every_s, connections, quarters, settings.pause_s)
     numbers = purging(usage.purge, _ms(settings.usage_days), settings.rows)
     yield chore("usage-metrics", settings.every_s, connections, numbers, settings.pause_s)
+    yield chore("usual-durations", USUAL_EVERY_S, connections, _compute_usual)
     yield chore("deployed-files", FILES_EVERY_S, connections, deleting_files(settings.rows), settings.pause_s)
 
 

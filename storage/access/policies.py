@@ -23,7 +23,10 @@ _TENANTS = "(SELECT nullif(current_setting('vivero.tenants', true), '')::text[])
 _OWN = f"tenant_id = ANY ({_TENANTS})"
 _OF_DEFINITION = """(
     SELECT true FROM process_definitions d WHERE d.process_definition_key = {table}.process_definition_key)"""
-_COUNTS = ("element_counts", "element_count_changes", "element_durations", "instance_counts", "instance_durations")
+_COUNTS = (
+    *("element_counts", "element_count_changes", "element_durations", "instance_counts", "instance_durations"),
+    "usual_durations",
+)
 _OF_BODY = "(SELECT true FROM element_instances e WHERE e.element_instance_key = {table}.body_key)"
 """Policies apply to subqueries, too. PostgreSQL never turns a scalar subquery into a hash of the whole table."""
 

@@ -1108,15 +1108,18 @@ CREATE TABLE process_instances (
     suspended_work json,
     work_rows integer DEFAULT 0 NOT NULL,
     suspended_rows integer DEFAULT 0 NOT NULL,
+    due_at timestamp with time zone,
     CONSTRAINT process_instances_pkey PRIMARY KEY (process_instance_key)
 ) WITH (autovacuum_vacuum_insert_scale_factor=0.05, autovacuum_vacuum_scale_factor=0.05, fillfactor=80);
 CREATE INDEX process_instances_business ON process_instances USING btree (business_id) WHERE business_id IS NOT NULL;
 CREATE INDEX process_instances_definition ON process_instances USING btree (process_definition_key, process_instance_key);
+CREATE INDEX process_instances_due ON process_instances USING btree (due_at) WHERE due_at IS NOT NULL AND ended_at IS NULL;
 CREATE INDEX process_instances_ended ON process_instances USING btree (ended_at) WHERE ended_at IS NOT NULL;
 CREATE INDEX process_instances_incidents ON process_instances USING btree (process_instance_key) WHERE incidents > 0 AND ended_at IS NULL;
 CREATE INDEX process_instances_incidents_definition ON process_instances USING btree (process_definition_key) WHERE incidents > 0 AND ended_at IS NULL;
 CREATE INDEX process_instances_late ON process_instances USING btree (started_at) WHERE (ended_at - started_at) < '00:00:00'::interval OR (ended_at - started_at) > '00:01:00'::interval;
 CREATE INDEX process_instances_live ON process_instances USING btree (part_key) WHERE ended_at IS NULL;
+CREATE INDEX process_instances_open ON process_instances USING btree (process_definition_key, started_at) WHERE ended_at IS NULL;
 CREATE INDEX process_instances_parent ON process_instances USING btree (parent_process_instance_key) WHERE parent_process_instance_key IS NOT NULL;
 CREATE INDEX process_instances_process_started ON process_instances USING btree (process_id, started_at, process_instance_key);
 CREATE INDEX process_instances_started ON process_instances USING btree (started_at);
@@ -1460,6 +1463,14 @@ CREATE TRIGGER password_changed AFTER UPDATE OF password_hash ON users FOR EACH 
 CREATE TRIGGER user_deleted AFTER DELETE ON users FOR EACH ROW EXECUTE FUNCTION end_sessions();
 CREATE TRIGGER user_deleted_with_tokens AFTER DELETE ON users FOR EACH ROW EXECUTE FUNCTION revoke_tokens_of_user();
 CREATE TRIGGER users_changed AFTER INSERT OR DELETE OR UPDATE ON users FOR EACH STATEMENT EXECUTE FUNCTION notify_identities();
+
+-- table usual_durations
+CREATE TABLE usual_durations (
+    process_definition_key bigint NOT NULL,
+    usual_ms bigint NOT NULL,
+    computed_at timestamp with time zone NOT NULL,
+    CONSTRAINT usual_durations_pkey PRIMARY KEY (process_definition_key)
+) WITH (fillfactor=50);
 
 -- table variables
 CREATE TABLE variables (

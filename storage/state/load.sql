@@ -48,7 +48,7 @@ SELECT process_instance_key, root_key, parent_element_instance_key, state, to_ep
     then_::text, interrupted, request, incidents, registered::text, awaiting_reset::text, occurrences::text,
     process_definition_key, process_id, process_version, version_tag, process_name, tenant_id, business_id, tags, depth,
     created_position, parent_process_instance_key, start::text, start_lock, terminate_after, to_epoch_ms(suspended_at),
-    suspended_reason, suspended_work::text, suspended_rows, trace, work::text, work_rows, version, in_parts
+    suspended_reason, suspended_work::text, suspended_rows, to_epoch_ms(due_at), trace, work::text, work_rows, version, in_parts
 FROM process_instances WHERE part_key = ANY ($1::bigint[]) AND ended_at IS NULL ORDER BY process_instance_key;
 
 -- name: elements

@@ -50,19 +50,20 @@ INSERT INTO process_instances (process_instance_key, root_key, part_key, parent_
     ended_at, tokens, live, then_, interrupted, request, incidents, registered, awaiting_reset, occurrences,
     process_definition_key, process_id, process_version, version_tag, process_name, tenant_id, business_id, tags, depth,
     created_position, parent_process_instance_key, start, start_lock, terminate_after, suspended_at, suspended_reason,
-    suspended_work, suspended_rows, trace, work, work_rows, version, in_parts)
+    suspended_work, suspended_rows, due_at, trace, work, work_rows, version, in_parts)
 SELECT x.key, coalesce(x.root, x.key), coalesce(x.part, x.root, x.key), x.caller, x.state, from_epoch_ms(x.started_at),
     from_epoch_ms(x.ended_at), coalesce(x.tokens, '{}'), coalesce(x.live, 0), x.then_, coalesce(x.interrupted, false),
     x.request, coalesce(x.incidents, 0), x.registered, x.awaiting_reset, x.occurrences, x.definition, x.process_id, x.number,
     x.version_tag, x.name, x.tenant, x.business_id, coalesce(x.tags, '{}'), coalesce(x.depth, 1), x.position, x.parent, x.start,
     x.start_lock, x.terminate_after, from_epoch_ms(x.suspended_at), x.suspended_reason, x.suspended_work,
-    coalesce(x.suspended_rows, 0), x.trace, x.work, coalesce(x.work_rows, 0), x.revision, coalesce(x.in_parts, 0)
+    coalesce(x.suspended_rows, 0), from_epoch_ms(x.due_at), x.trace, x.work, coalesce(x.work_rows, 0), x.revision,
+    coalesce(x.in_parts, 0)
 FROM json_to_recordset($1) AS x(key bigint, root bigint, part bigint, caller bigint, state text, started_at bigint,
     ended_at bigint, tokens json, live int, then_ json, interrupted boolean, request bigint, incidents int, registered json,
     awaiting_reset json, occurrences json, definition bigint, process_id text, number int, version_tag text, name text,
     tenant text, business_id text, tags text[], depth int, position bigint, parent bigint, start json, start_lock text,
-    terminate_after text[], suspended_at bigint, suspended_reason text, suspended_work json, suspended_rows int, trace text,
-    work json, work_rows int, revision bigint, in_parts int);
+    terminate_after text[], suspended_at bigint, suspended_reason text, suspended_work json, suspended_rows int, due_at bigint,
+    trace text, work json, work_rows int, revision bigint, in_parts int);
 
 -- name: instances
 -- The columns that may change. Only `ended_at` is indexed.
@@ -71,12 +72,12 @@ SET state = x.state, ended_at = from_epoch_ms(x.ended_at), tokens = coalesce(x.t
     then_ = x.then_, interrupted = coalesce(x.interrupted, false), request = x.request, incidents = coalesce(x.incidents, 0),
     registered = x.registered, awaiting_reset = x.awaiting_reset, occurrences = x.occurrences, business_id = x.business_id,
     suspended_at = from_epoch_ms(x.suspended_at), suspended_reason = x.suspended_reason, suspended_work = x.suspended_work,
-    suspended_rows = coalesce(x.suspended_rows, 0), work = x.work, work_rows = coalesce(x.work_rows, 0), version = x.revision,
-    in_parts = coalesce(x.in_parts, 0)
+    suspended_rows = coalesce(x.suspended_rows, 0), due_at = from_epoch_ms(x.due_at), work = x.work,
+    work_rows = coalesce(x.work_rows, 0), version = x.revision, in_parts = coalesce(x.in_parts, 0)
 FROM json_to_recordset($1) AS x(key bigint, state text, ended_at bigint, tokens json, live int, then_ json, interrupted boolean,
     request bigint, incidents int, registered json, awaiting_reset json, occurrences json, business_id text,
-    suspended_at bigint, suspended_reason text, suspended_work json, suspended_rows int, work json, work_rows int,
-    revision bigint, in_parts int)
+    suspended_at bigint, suspended_reason text, suspended_work json, suspended_rows int, due_at bigint, work json,
+    work_rows int, revision bigint, in_parts int)
 WHERE t.process_instance_key = x.key;
 
 -- name: migrated_instances

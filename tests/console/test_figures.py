@@ -5,6 +5,19 @@ from playwright.sync_api import expect
 
 pytestmark = pytest.mark.process
 
+PROMISED = """<definitions xmlns="http://www.omg.org/spec/BPMN/20100524/MODEL" targetNamespace="test"
+    xmlns:zeebe="http://camunda.org/schema/zeebe/1.0">
+  <process id="promise" isExecutable="true">
+    <extensionElements><zeebe:properties><zeebe:property name="vivero.due" value="= promised"/></zeebe:properties>
+    </extensionElements>
+    <startEvent id="start"/>
+    <userTask id="keep"><extensionElements><zeebe:userTask/>
+      <zeebe:properties><zeebe:property name="vivero.due" value="= promised"/></zeebe:properties>
+    </extensionElements></userTask>
+    <sequenceFlow id="flow" sourceRef="start" targetRef="keep"/>
+  </process>
+</definitions>"""
+
 
 def test_the_page_of_a_process_leads_to_its_figures(console, api):
     """The counts of an instance are there at once. All of it is in a table, too, and the choice of days in the URL."""
@@ -24,3 +37,26 @@ def test_the_page_of_a_process_leads_to_its_figures(console, api):
     expect(page.get_by_role("figure", name="The past 62 days").get_by_role("row")).to_have_count(63)
     assert "days=62" in page.url
     console.check("figures")
+
+
+def test_late_instances_are_marked_counted_and_listed(console, api):
+    page = console.page
+    api.deploy("promise.bpmn", PROMISED.encode())
+    late = api.start("promise", "LATE-1", promised="2000-01-01T00:00:00Z")
+    api.start("promise", "LATE-2", promised="P1D")
+    console.open("/processes/promise")
+    details = page.get_by_role("complementary", name="Details")
+    expect(details.locator("dt", has_text="Late").locator("+ dd")).to_have_text("1")
+    details.locator("dt", has_text="Late").locator("+ dd").get_by_role("link").click()
+    expect(page.get_by_role("radio", name="Late")).to_be_checked()
+    rows = page.get_by_role("table", name="Instances").get_by_role("row")
+    expect(rows.nth(1)).to_contain_text("! Late by")
+    expect(rows).to_have_count(2)
+    console.check("late")
+    console.open("/instances?state=all&process=promise")
+    expect(rows).to_have_count(3)
+    assert rows.filter(has_text="LATE-2").get_by_text("Late by").count() == 0
+    console.open(f"/instances/{late}")
+    expect(page.get_by_role("heading", level=1)).to_contain_text("! Late by")
+    console.open("/tasks?view=all&process=promise")
+    expect(page.get_by_text("! Overdue for").first).to_be_visible()

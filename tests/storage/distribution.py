@@ -158,7 +158,7 @@ NOT_ERASED = {
     **dict.fromkeys(
         (
             *("element_counts", "element_count_changes", "element_durations", "deleted_usage", "deleted_assignees"),
-            *("instance_counts", "instance_durations"),
+            *("instance_counts", "instance_durations", "usual_durations"),
         ),
         STATISTICS,
     ),

@@ -5,6 +5,8 @@ from random import Random
 
 import pytest
 
+from vivero.storage.background import usual_durations
+from vivero.storage.postgres import driver
 from vivero.storage.state.durations import bounds_of, bucket_of, percentiles
 
 YEARS_MS = 2**63 - 1
@@ -48,3 +50,41 @@ def test_percentiles_are_within_a_quarter_of_the_true_ones(seed, shape):
 
 def test_a_single_duration_is_every_percentile():
     assert percentiles([(bucket_of(3), 7)], (0.01, 0.5, 0.99)) == [3, 3, 3]
+
+
+async def test_the_usual_duration_of_a_version_is_its_90th_percentile(database, seed):
+    """Of versions with open instances; some have too few completed ones, or only short or old ones."""
+    random = Random(seed)
+    histograms = {
+        key: Counter(bucket_of(int(random.expovariate(1 / 3_600_000 / key))) for _ in range(20 + key))
+        for key in range(1, 9)
+    }
+    histograms |= {11: Counter({70: 19}), 12: Counter({3: 500}), 13: Counter({70: 100}), 14: Counter({70: 100})}
+    connection = await driver.connect(database, name="vivero test")
+    try:
+        await connection.execute("INSERT INTO usual_durations VALUES (11, 1, now()), (14, 1, now()), (12, 1, now())")
+        for key, histogram in histograms.items():
+            days = [31, 32] if key == 13 else [0, 29]
+            for number, (bucket, completed) in enumerate(histogram.items()):
+                day = days[number % 2]
+                await connection.execute(
+                    "INSERT INTO instance_durations"
+                    " VALUES (usage_day(clock_now() - $1::int * interval '1 day'), $2, $3, 1, $4)",
+                    [day, key, bucket, completed],
+                )
+            await connection.execute(
+                "INSERT INTO process_instances (process_instance_key, root_key, process_definition_key, process_id,"
+                " process_version, tenant_id, depth, state, tokens, live, incidents, interrupted, started_at, ended_at,"
+                " version, created_position)"
+                " SELECT $1::bigint, $1, $1, 'p', 1, 't', 1, 'ACTIVATED', '{}', 0, 0, false, now(),"
+                " CASE WHEN $1::bigint = 14 THEN now() END, 1, 1",
+                [key],
+            )
+        await usual_durations.compute(connection)
+        rows = (await connection.execute("SELECT process_definition_key, usual_ms FROM usual_durations")).rows
+    finally:
+        connection.close()
+    expected = {
+        key: max(percentiles(histogram.items(), (0.9,))[0], 60_000) for key, histogram in histograms.items() if key < 11
+    }
+    assert dict(rows) == pytest.approx(expected | {12: 60_000}, rel=0, abs=1), "floats round otherwise than numerics"

@@ -20,7 +20,7 @@ import trio
 
 from tests.eventually import eventually
 from vivero.storage.access import audit_log, directory, identities, sessions
-from vivero.storage.background import alert_rules, event_consumers, job_executions, outbox
+from vivero.storage.background import alert_rules, event_consumers, job_executions, outbox, usual_durations
 from vivero.storage.background.alert_rules import AlertDelivery, DueRule
 from vivero.storage.background.outbox import EventId
 from vivero.storage.cluster import clock, leadership, maintenance, nodes, routes
@@ -645,6 +645,14 @@ USAGE = """
     INSERT INTO deleted_assignees SELECT now() - days * interval '1 day', 't', usage_assignee('ann')
     FROM unnest(ARRAY[1, 100, 1000]) AS days;
 """
+USUAL = """
+    DELETE FROM process_instances; DELETE FROM instance_durations; DELETE FROM usual_durations;
+    INSERT INTO process_instances (process_instance_key, root_key, process_definition_key, process_id, process_version,
+        tenant_id, depth, state, tokens, live, incidents, interrupted, started_at, version, created_position)
+    VALUES (1, 1, 9, 'p', 1, 't', 1, 'ACTIVATED', '{}', 0, 0, false, now(), 1, 1);
+    INSERT INTO instance_durations VALUES (usage_day(clock_now()), 9, 70, 1, 100);
+    INSERT INTO usual_durations VALUES (8, 1, now()), (9, 1, now());
+"""
 ALERTS = """
     DELETE FROM alert_rules;
     INSERT INTO alert_rules (alert_rule_key, tenant_id, name, process_id, metric, threshold, clears_at, every_s, url,
@@ -697,6 +705,7 @@ CASES = [
     Case("alert_rules.tried", tries, again, ALERTS),
     Case("usage.compact", lambda c: usage.compact(c, 62 * DAY_MS, 10), again, USAGE),
     Case("usage.purge", lambda c: usage.purge(c, 730 * DAY_MS, 10), again, USAGE),
+    Case("usual_durations.compute", usual_durations.compute, again, USUAL),
     Case("link_keys.purge", lambda c: link_keys.purge(c, 3600, 10), again, DOCUMENTS),
     Case("command_log.forward", lambda c: command_log.forward(c, 1, 10), again, INBOX),
     Case("command_log.purge_keys", lambda c: command_log.purge_keys(c, 3_600_000, 10), purged_and_set_back, KEYS),

@@ -301,6 +301,7 @@ const SHOWN = new Set([
   'CompensationStarted',
   'CompensationEnded',
   'ComplexGatewayReset',
+  'DueDateSet',
   'InstanceSuspended',
   'InstanceResumed',
   'InstanceModified',

@@ -2,6 +2,7 @@
 import { wordsOf } from '../lib/commands.ts';
 import { type Key, t } from '../lib/i18n.ts';
 import type { LogEvent } from '../lib/shapes.ts';
+import { when } from '../lib/time.ts';
 import type { Shown, View } from './fold.ts';
 
 export type Tone = '' | 'command' | 'ok' | 'bad';
@@ -39,6 +40,7 @@ const LOOKS: Record<string, Look> = {
   InstanceSuspended: { icon: 'Ⅱ', word: 'event.suspended', tone: '' },
   InstanceResumed: { icon: '▸', word: 'event.resumed', tone: 'ok' },
   BusinessIdAssigned: { icon: '=', word: 'event.businessId', tone: '' },
+  DueDateSet: { icon: '◔', word: 'timer.due', tone: '' },
   InstanceModified: { icon: '✎', word: 'event.modified', tone: '' },
   ElementRestored: { icon: '↶', word: 'event.restored', tone: '' },
   InstanceMigrated: { icon: '⇒', word: 'event.migrated', tone: '' },
@@ -50,7 +52,7 @@ export const CHOICES = [
   ['', 'filter.all', /./],
   ['commands', 'history.byCommand', /^Command/],
   ['incidents', 'nav.incidents', /^Incident|Failed$|Thrown$|Denied$/],
-  ['elements', 'elements', /^(Inst|Elem|Event|AdHoc|Compe|Compl)/],
+  ['elements', 'elements', /^(Inst|Due|Elem|Event|AdHoc|Compe|Compl)/],
   ['variables', 'variables', /^(Var|Loop)/],
   ['jobs', 'jobs', /^Job/],
   ['tasks', 'nav.tasks', /^User/],
@@ -153,6 +155,7 @@ export function subjectOf(step: Shown, view: View, name: (id: string) => string)
   if (event.type === 'InstanceModified') return cut(modifiedOf(event, view, name));
   if (event.type === 'InstanceSuspended') return text(event.reason);
   if (event.type === 'BusinessIdAssigned') return text(event.businessId) || '−';
+  if (event.type === 'DueDateSet') return when(new Date(Number(event.dueAt)).toISOString());
   if (event.type === 'LoopResultSet') return text(event.name);
   if (event.type === 'VariableSet') return cut(`${text(event.name)} = ${text(event.value)}`);
   const element = elementOf(step, view);

@@ -3,11 +3,12 @@ import { exact } from './json.ts';
 
 export type Values = Record<string, string>;
 
-export const STATES = ['active', 'incidents', 'suspended', 'completed', 'terminated', 'all'] as const;
+export const STATES = ['active', 'incidents', 'late', 'suspended', 'completed', 'terminated', 'all'] as const;
 
 const STATE_FILTERS: Record<string, Record<string, unknown>> = {
   active: { state: 'ACTIVE' },
   incidents: { state: 'ACTIVE', hasIncident: true },
+  late: { state: 'ACTIVE', isLate: true },
   suspended: { state: 'SUSPENDED' },
   completed: { state: 'COMPLETED' },
   terminated: { state: 'TERMINATED' },

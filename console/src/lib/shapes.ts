@@ -26,6 +26,8 @@ export type Instance = {
   endDate: Nullable<string>;
   suspendedDate: Nullable<string>;
   suspensionReason: Nullable<string>;
+  dueDate: Nullable<string>;
+  lateDate: Nullable<string>;
   state: InstanceState;
   hasIncident: boolean;
   parentProcessInstanceKey: Nullable<string>;

@@ -20,6 +20,7 @@ import type { CallHierarchy, History, Instance as InstanceShape } from '../lib/s
 import { processUrl } from '../lib/urls.ts';
 import { Divider } from '../parts/divider.tsx';
 import { Head } from '../parts/head.tsx';
+import { Late } from '../parts/late.tsx';
 import { Opened } from '../parts/lazy.tsx';
 import { ProblemBox } from '../parts/problem.tsx';
 import { State } from '../parts/state.tsx';
@@ -53,7 +54,7 @@ function Title({ instance }: { instance: InstanceShape }) {
   return (
     <>
       {instance.businessId ?? instance.processDefinitionName ?? instance.processDefinitionId}{' '}
-      <State of={instance.state} incident={instance.hasIncident} />
+      <State of={instance.state} incident={instance.hasIncident} /> <Late of={instance} />
     </>
   );
 }
@@ -171,6 +172,12 @@ export function Instance({ id }: { id: string }) {
               <>
                 {' '}
                 · {t('ended')} <Time at={instance.endDate} />
+              </>
+            )}
+            {instance.dueDate && (
+              <>
+                {' '}
+                · {t('timer.due')} <Time at={instance.dueDate} />
               </>
             )}{' '}
             · <KeyText of={id} />

@@ -11,6 +11,7 @@ import type { Instance, Page, SearchRequest, Variable } from '../lib/shapes.ts';
 import { ago, between } from '../lib/time.ts';
 import { processUrl } from '../lib/urls.ts';
 import { Field } from '../parts/field.tsx';
+import { Late } from '../parts/late.tsx';
 import { State } from '../parts/state.tsx';
 import type { Column } from '../parts/table.tsx';
 import { Time } from '../parts/time.tsx';
@@ -62,8 +63,12 @@ const KNOWN: Record<string, Known> = {
   },
   state: {
     title: 'state',
-    fields: ['state', 'hasIncident'],
-    cell: (i) => <State of={i.state} incident={i.hasIncident} />,
+    fields: ['state', 'hasIncident', 'lateDate'],
+    cell: (i) => (
+      <>
+        <State of={i.state} incident={i.hasIncident} /> <Late of={i} />
+      </>
+    ),
   },
   started: {
     title: 'started',
@@ -78,6 +83,7 @@ const KNOWN: Record<string, Known> = {
     fields: ['suspendedDate'],
     cell: (i) => <Time at={i.suspendedDate} />,
   },
+  due: { title: 'timer.due', fields: ['dueDate'], cell: (i) => <Time at={i.dueDate} /> },
   duration: {
     title: 'duration',
     fields: ['startDate', 'endDate'],
@@ -100,7 +106,7 @@ const KNOWN: Record<string, Known> = {
 const usual = (state: string | undefined): string[] =>
   state === 'suspended'
     ? ['instance', 'process', 'state', 'started', 'suspended', 'duration', 'tags']
-    : ['active', 'incidents', undefined].includes(state)
+    : ['active', 'incidents', 'late', undefined].includes(state)
       ? ['instance', 'process', 'state', 'started', 'duration', 'tags']
       : ['instance', 'process', 'state', 'started', 'ended', 'duration', 'tags'];
 

@@ -133,6 +133,7 @@ function Filters({ definitions }: { definitions: Definition[] }) {
 const OFFERED: Record<string, readonly What[]> = {
   active: ['suspend', 'cancel'],
   incidents: ['retry', 'suspend', 'cancel'],
+  late: ['suspend', 'cancel'],
   suspended: ['resume', 'cancel'],
   completed: ['delete'],
   terminated: ['delete'],
@@ -200,7 +201,8 @@ export function Instances() {
   const ticked = useSignal<{ of: string; keys: ReadonlySet<string> }>({ of: '', keys: new Set() });
   const list = JSON.stringify(body.filter);
   const keys = ticked.value.of === list ? ticked.value.keys : new Set<string>(); // another filter begins anew
-  const isRunning = ['active', 'incidents'].includes(values.state ?? 'active') && !!found.data.value?.page.totalItems;
+  const isRunning =
+    ['active', 'incidents', 'late'].includes(values.state ?? 'active') && !!found.data.value?.page.totalItems;
   const hasFilter = Object.keys(values).some((name) => !['sort', 'columns'].includes(name));
   return (
     <>

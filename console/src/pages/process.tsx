@@ -4,8 +4,8 @@ import type { Badges } from '../diagram/badges.ts';
 import { Canvas, warmUp } from '../diagram/canvas.tsx';
 import { marksOf, NOTHING } from '../diagram/marks.ts';
 import { send } from '../lib/api.ts';
-import { durationsOf, NOBODY, runningByVersion } from '../lib/counts.ts';
-import { number, t } from '../lib/i18n.ts';
+import { durationsOf, lateOf, NOBODY, runningByVersion } from '../lib/counts.ts';
+import { number, t, total } from '../lib/i18n.ts';
 import { pageKey } from '../lib/keys.ts';
 import { modelOf } from '../lib/models.ts';
 import { useResource } from '../lib/resource.ts';
@@ -60,6 +60,11 @@ function Inspector({ definition, statistics, durations, selected, name }: Inspec
     ['instances', 'incidents'],
   ).data.value;
   const count = running?.get(definition.processDefinitionKey) ?? NOBODY;
+  const late = useResource(
+    `late ${definition.processDefinitionKey}`,
+    (abort) => lateOf(definition.processDefinitionKey, abort),
+    ['instances'],
+  ).data.value;
   const of = statistics.find((s) => s.elementId === selected);
   const here = { process: definition.processDefinitionId, version: definition.version };
   return (
@@ -96,6 +101,8 @@ function Inspector({ definition, statistics, durations, selected, name }: Inspec
               '…'
             )}
           </dd>
+          <dt>{t('filter.late')}</dt>
+          <dd>{late ? <a href={href('/instances', { ...here, state: 'late' })}>{total(late)}</a> : '…'}</dd>
           {count.suspended > 0 && (
             <>
               <dt>{t('state.suspended')}</dt>

@@ -9,6 +9,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from vivero.core.bpmn.elements.activities import binding_of
+from vivero.core.bpmn.elements.due_times import PROPERTY, due_time
 from vivero.core.bpmn.elements.form_references import EMBEDDED
 from vivero.core.bpmn.model import FormReference, JobDefinition, UserTaskDefinition
 from vivero.core.bpmn.reading.draft import Draft
@@ -38,7 +39,10 @@ def user_task(element: Element, extensions: Extensions, report: Report) -> UserT
         follow_up_date=_date(element, schedule, "followUpDate", report),
         priority=_priority(element, extensions.get("priorityDefinition"), report),
         headers=task_headers(element, extensions.get("taskHeaders"), report),
+        due=due_time(element, report) if "userTask" in extensions else None,
     )
+    if task.due is not None and task.due_date is not None:
+        report.add_problem(element, f"the property {PROPERTY} and the dueDate of zeebe:taskSchedule exclude each other")
     form = extensions.get("formDefinition")
     return task if form is None else _with_form(task, element, form, report)
 

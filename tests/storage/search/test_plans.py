@@ -311,6 +311,31 @@ async def test_suspended_instances_are_found_among_many_that_run(connection, fil
         assert await rows_read(connection, PROCESS_INSTANCES, query) <= 100
 
 
+@pytest.mark.parametrize("restricted", [False, True])
+@pytest.mark.usefixtures("separated")
+async def test_late_instances_are_found_among_many_that_run(connection, restricted):
+    """All run since now. Seven began long ago in a version with a usual duration, and a model has a past due date."""
+    await connection.script("""
+        BEGIN;
+        UPDATE process_instances SET ended_at = NULL, state = 'ACTIVATED',
+            started_at = CASE WHEN process_instance_key % 5000 = 0 THEN started_at ELSE now() END,
+            due_at = now() + interval '1 day' * CASE process_instance_key WHEN 5000 THEN 1 WHEN 70 THEN -1 END;
+        INSERT INTO usual_durations SELECT 1000 + d, 3600000, now() FROM generate_series(0, 99) d;
+        ANALYZE process_instances, usual_durations""")  # until its end
+    if restricted:
+        await connection.script(f"SET LOCAL ROLE {row_security.READER}; SET LOCAL vivero.tenants = '{{<default>}}'")
+    late = sorted(map(str, [70, *range(10_000, 40_001, 5_000)]))
+    for sort in ((), (Sort(PROCESS_INSTANCES.by_name["startDate"], True),)):
+        query = SearchQuery({"isLate": True}, sort, limit=10)
+        found = [page async for page in pages(connection, query, most=1)]
+        assert sorted(found[0]) == late
+        assert await rows_read(connection, PROCESS_INSTANCES, query, "found") <= 500
+    all, not_late, found = [
+        await keys(connection, PROCESS_INSTANCES, filter) for filter in ({}, {"isLate": False}, {"isLate": True})
+    ]
+    assert (sorted([*not_late, *found]), len(found)) == (sorted(all), len(late))
+
+
 SINCE, UNTIL = "1970-01-01T00:30:00Z", "1970-01-01T00:35:00Z"
 
 

@@ -207,6 +207,8 @@ async def test_an_instance_has_every_field(sync, connection):
         "suspendedDate": None,
         "suspensionReason": None,
         "hasIncident": True,
+        "dueDate": None,
+        "lateDate": None,
         "tenantId": "<default>",
         "processInstanceKey": "7",
         "processDefinitionKey": "1",

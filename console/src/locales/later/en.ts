@@ -247,4 +247,8 @@ export const later = {
   'trial.coverage': 'Reached elements: {n} of {of}',
   'trial.missed': 'Not reached:',
   'trial.waits': 'It waits for: {what}',
+  'filter.late': 'Late',
+  'late.since': 'Late by {time}',
+  'late.byModel': 'Later than the due time of its model',
+  'late.byUsual': 'Longer than nine tenths of the instances of its version took',
 };

@@ -248,4 +248,8 @@ export const later: Later = {
   'trial.coverage': 'Elementos alcanzados: {n} de {of}',
   'trial.missed': 'No alcanzados:',
   'trial.waits': 'Espera: {what}',
+  'filter.late': 'Con retraso',
+  'late.since': 'Retraso de {time}',
+  'late.byModel': 'Más tarde que el plazo de su modelo',
+  'late.byUsual': 'Más tiempo que nueve de cada diez instancias de su versión',
 };

@@ -248,4 +248,8 @@ export const later: Later = {
   'trial.coverage': 'Elementos alcançados: {n} de {of}',
   'trial.missed': 'Não alcançados:',
   'trial.waits': 'Aguarda: {what}',
+  'filter.late': 'Com atraso',
+  'late.since': 'Atraso de {time}',
+  'late.byModel': 'Mais tarde que o prazo do seu modelo',
+  'late.byUsual': 'Mais tempo que nove em cada dez instâncias da sua versão',
 };
