@@ -1,12 +1,14 @@
 -- name: compute
 -- Nine tenths of the instances of a version that completed in the past $1 days took no longer, if they are at least $2; and $3 ms
--- at least. The versions are those with open instances, by steps through an index; each of their days is a lookup by the primary
--- key. The arithmetic of buckets is that of storage/state/durations.py. A version that has too few by now keeps no duration.
+-- at least. The versions are those with open instances without a due date, by steps through an index. Each of their days is a
+-- lookup by the primary key. The arithmetic of buckets is that of storage/state/durations.py. A version that has too few by now
+-- keeps no duration.
 WITH RECURSIVE open AS (
-    SELECT min(process_definition_key) AS key FROM process_instances WHERE ended_at IS NULL
+    SELECT min(process_definition_key) AS key FROM process_instances
+    WHERE ended_at IS NULL AND due_at IS NULL
     UNION ALL
     SELECT (SELECT min(i.process_definition_key) FROM process_instances i
-        WHERE i.ended_at IS NULL AND i.process_definition_key > open.key)
+        WHERE i.ended_at IS NULL AND i.due_at IS NULL AND i.process_definition_key > open.key)
     FROM open WHERE key IS NOT NULL
 ), histogram AS (
     SELECT open.key, d.bucket::int, sum(d.completed) AS completed

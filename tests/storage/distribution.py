@@ -87,6 +87,7 @@ GLOBAL = {
     **dict.fromkeys(
         ("documents", "document_contents", "document_parts", "document_usage", "document_link_keys"), FILES
     ),
+    "usual_durations": "durations of the versions of processes, from the instances of all partitions",
     **dict.fromkeys(
         ("deleted_usage", "deleted_assignees", "usage_secret"),
         "usage metrics: sums of all partitions, by time and tenant",

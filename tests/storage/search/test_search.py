@@ -570,10 +570,12 @@ async def test_many_variables_must_all_fit_and_are_not_all_joined(sync, connecti
     sought = [{"name": f"x{n}", "value": "1"} for n in range(100)]
     assert await keys(connection, PROCESS_INSTANCES, {"variables": sought}) == [1]
     assert await keys(connection, PROCESS_INSTANCES, {"variables": sought[:99]}) == [1, 2]
-    text, values = statement(PROCESS_INSTANCES, SearchQuery({"variables": sought}))
-    plan = (await connection.execute(f"EXPLAIN {text}", values)).rows
-    looked_up = sum(line.strip().startswith("SubPlan") for (line,) in plan)
-    assert looked_up == 2 * 95, "PostgreSQL would take seconds to plan a join of all of them"
+    looked_up = []
+    for filter in ({}, {"variables": sought}):
+        text, values = statement(PROCESS_INSTANCES, SearchQuery(filter))
+        plan = (await connection.execute(f"EXPLAIN {text}", values)).rows
+        looked_up.append(sum(line.strip().startswith("SubPlan") for (line,) in plan))
+    assert looked_up[1] - looked_up[0] == 2 * 95, "PostgreSQL would take seconds to plan a join of all of them"
 
 
 @pytest.mark.parametrize("resource", RESOURCES, ids=lambda resource: resource.name)
