@@ -3,9 +3,11 @@
 import json
 import os
 import shutil
+from functools import partial
 
 import psycopg
 import pytest
+import trio
 from click.testing import CliRunner
 from psycopg.conninfo import conninfo_to_dict, make_conninfo
 
@@ -40,11 +42,18 @@ def filled(database):
     return database
 
 
+@pytest.fixture(scope="module")
+def whole_backup(module_database, tmp_path_factory):
+    """A backup, which nobody changes."""
+    directory = tmp_path_factory.mktemp("whole") / "backup"
+    trio.run(partial(backups.take, module_database, directory, jobs=1, progress=silent))
+    return directory
+
+
 @pytest.fixture
-async def taken(filled, tmp_path):
-    """A whole backup."""
-    await backups.take(filled, tmp_path / "backup", jobs=1, progress=silent)
-    return tmp_path / "backup"
+def taken(whole_backup, tmp_path):
+    """A whole backup of this test alone."""
+    return shutil.copytree(whole_backup, tmp_path / "backup")
 
 
 async def test_there_and_back(filled, empty_database, tmp_path):
