@@ -43,7 +43,7 @@ def instance_migrated(state: State, event: InstanceMigrated) -> Migration:
     instance = state.instance(event.key)
     elements = preceding_pages(state, instance) if event.paged else of_instance(instance)
     row = Migration(event.key, instance, instance.definition_key, elements, last=not event.paged)
-    if instance.tree in state.dirty:
+    if instance.tree in state.dirty and not event.held:
         _keep_ended(state, instance)
     _count(state, row, event.definition_key, event.ids)
     _rename_instance(state, instance, event)

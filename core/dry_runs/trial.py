@@ -6,6 +6,7 @@ The trial does not follow what the command sends to message channels and other a
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import NamedTuple
 
 from vivero.core.execution.outcomes import CommandRecord, Handled, InboxCommand
 from vivero.core.execution.step import Processor
@@ -14,10 +15,21 @@ from vivero.core.needs import NeedKind, NotLoaded
 from vivero.core.records.base import Command, Event
 from vivero.core.records.effects import Rejection
 from vivero.core.records.instances import ContinueWork
+from vivero.core.records.migrations import CHECK_PAGE
+from vivero.core.shared.deferred_work import next_page
 from vivero.core.state.instance_tree import MISSING
 
 MOST_EVENTS = 200_000
 """Deferred work is followed until the trial has so many events."""
+
+
+FIRST = 1
+"""The position of the command."""
+
+
+class _Continued(NamedTuple):
+    command: ContinueWork
+    tenant: str
 
 
 class Trial:
@@ -41,12 +53,19 @@ class Trial:
         first = self._handle(command, tenant)
         self.rejection = first.rejection
         self.is_put_off = first.rejection is None and any(one.again for one in self._sent())
-        if to_end and not self.is_put_off:
-            self._follow()
+        if not self.is_put_off:
+            self._follow(to_end)
 
-    def _follow(self) -> None:
+    def _follow(self, to_end: bool) -> None:
+        """Run the deferred work, or only the pages that decide about the command."""
         while len(self.events) < MOST_EVENTS and (work := self._deferred()) is not None:
+            if not (to_end or self._is_undecided(work.command)):
+                return
             self._handle(work.command, work.tenant)
+
+    def _is_undecided(self, work: ContinueWork) -> bool:
+        page = next_page(self._processor.state.trees[work.key])
+        return page is not None and page[1] == CHECK_PAGE
 
     def _handle(self, command: Command, tenant: str) -> Handled:
         self._processor.notices.to_inbox.clear()
@@ -59,6 +78,8 @@ class Trial:
             except NotLoaded as missing:
                 self._supply(missing)
         self.events += (event for row in rows for event in row.events)
+        refused = (row.rejection for row in rows[1:] if row.rejection is not None and row.request == FIRST)
+        self.rejection = next(refused, self.rejection)
         return rows[0]
 
     def _supply(self, missing: NotLoaded) -> None:
@@ -78,8 +99,9 @@ class Trial:
         else:
             raise missing
 
-    def _deferred(self) -> InboxCommand | None:
-        return next((one for one in self._sent() if isinstance(one.command, ContinueWork)), None)
+    def _deferred(self) -> _Continued | None:
+        sent = ((one.command, one.tenant) for one in self._sent())
+        return next((_Continued(one, tenant) for one, tenant in sent if isinstance(one, ContinueWork)), None)
 
     def _sent(self) -> Iterator[InboxCommand]:
         return iter(self._processor.notices.to_inbox)

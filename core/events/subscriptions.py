@@ -46,7 +46,8 @@ def await_again(element: Element, target: str, view: View) -> Effects:
 
     A condition that is still true does not occur at once: it does after the next change of one of its variables."""
     node = view.model(element.instance.definition_key).nodes[target]
-    type_ = "EVENT_SUB_PROCESS" if node.host is None else "BOUNDARY"
+    inside = "EVENT_SUB_PROCESS" if target in view.node(element).event_sub_processes else "INTERMEDIATE"
+    type_ = inside if node.host is None else "BOUNDARY"
     if can_happen(type_, element):
         for effect in subscribe_to(element, node, type_, view):
             if not isinstance(effect, Check):

@@ -45,7 +45,7 @@ from vivero.core.records.jobs import (
     JobUpdated,
 )
 from vivero.core.records.messages import ReleaseStart
-from vivero.core.records.migrations import ElementsRenamed, InstanceMigrated
+from vivero.core.records.migrations import CHECK_PAGE, MOVE_PAGE, ElementsRenamed, InstanceMigrated
 from vivero.core.records.modifications import TERMINATE_PAGE
 from vivero.core.records.suspensions import AWAIT_MESSAGE, RESCHEDULE, RESUME_WAITS, InstanceResumed, Items
 from vivero.core.records.timers import (
@@ -75,6 +75,8 @@ from vivero.core.state.lazy_variables import LazyVariables
 from vivero.core.state.migrations import Migration
 from vivero.core.state.subtrees import of_instance
 
+_HOLDING = {CHECK_PAGE, MOVE_PAGE, TERMINATE_PAGE}
+"""Stages that hold the tree from the command on. In a migration of one instance, its event says so."""
 IN_SCOPES = {"arrive", "enter", "trigger"}
 """Stages that begin something in their element."""
 OF_ELEMENTS = {name for name, (state, *_) in STAGES.items() if state is not TERMINATING} | {
@@ -167,7 +169,7 @@ def _interrupted(work: Work, row: Element, _event: Event) -> None:
 
 def _deferred(work: Work, tree: InstanceTree, event: Event) -> None:
     """Send one command, however often work is deferred, that continues the work of the tree."""
-    if isinstance(event, WorkDeferred) and event.items[0][1] == TERMINATE_PAGE:
+    if isinstance(event, WorkDeferred) and event.items[0][1] in _HOLDING:
         work.held = True
     following = Send(ContinueWork(tree.key), later=True)
     if tree.work and following not in work.sends:

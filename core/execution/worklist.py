@@ -7,6 +7,7 @@ settle, innermost first. When the budget is used up, the tree keeps the remainin
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 from vivero.core.apply import APPLY
@@ -23,7 +24,7 @@ from vivero.core.execution.lifecycle import (
     next_stage,
 )
 from vivero.core.execution.work import Work
-from vivero.core.migration.pages import rename_page
+from vivero.core.migration.pages import check_page, move_page, rename_page
 from vivero.core.modifications.pages import terminate_page
 from vivero.core.records.effects import (
     AwaitAgain,
@@ -46,8 +47,8 @@ from vivero.core.records.instances import (
     ScopeResumed,
     WorkDeferred,
 )
-from vivero.core.records.migrations import RENAME_PAGE
-from vivero.core.records.modifications import PAGES
+from vivero.core.records.migrations import CHECK_PAGE, MOVE_PAGE, RENAME_PAGE
+from vivero.core.records.modifications import PAGES, TERMINATE_PAGE
 from vivero.core.records.suspensions import AWAIT_MESSAGE, RESCHEDULE, RESUME_WAITS, WorkSuspended
 from vivero.core.rules import QUANTUM_CHARACTERS, QUANTUM_STEPS
 from vivero.core.shared import deadlocks
@@ -177,9 +178,8 @@ class Worklist(Work):
         elif stage == AWAIT_MESSAGE:
             self.take(await_message(scope, argument, self.view))
         elif stage in PAGES:
-            operation = rename_page if stage == RENAME_PAGE else terminate_page
             size = max(LEAST_OF_PAGE, PER_ITEM_OF_PAGE * self.limit // ITEM_COST)
-            self.take(operation(scope.instance, argument, self.view, size))
+            self.take(_page_of(stage)(scope.instance, argument, self.view, size))
             self.used = max(self.used, self.limit)  # one transaction saves one page
         elif self.ending.covers(scope):
             return  # nothing begins in a scope that ends early
@@ -402,6 +402,12 @@ class Worklist(Work):
             self.unloaded[effect.body] = None
         else:
             raise TypeError(f"{effect!r} is not an effect")
+
+
+def _page_of(stage: str) -> Callable[[Instance, Any, View, int], Effects]:
+    """The function of a page. It is looked up in this module at each page, so that a test can replace it."""
+    pages = {CHECK_PAGE: check_page, MOVE_PAGE: move_page, RENAME_PAGE: rename_page, TERMINATE_PAGE: terminate_page}
+    return pages[stage]
 
 
 _EVENTS = {kind: (applier, FOLLOW.get(kind)) for kind, applier in APPLY.items()}

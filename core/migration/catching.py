@@ -14,10 +14,11 @@ from vivero.core.events import subscriptions
 from vivero.core.migration.checks import begin, event_type, signature
 from vivero.core.migration.plan import Plan
 from vivero.core.migration.target_view import TargetView
-from vivero.core.records.effects import Effect, Effects, Fail, Send, Violation
+from vivero.core.records.effects import AwaitAgain, Effect, Effects, Fail, Send, Violation
 from vivero.core.records.messages import OpenSubscription, SubscriptionOpened
 from vivero.core.records.migrations import MoveSubscription
 from vivero.core.records.timers import TimerCanceled
+from vivero.core.rules import SEND_CHANGES
 from vivero.core.shared import waits
 from vivero.core.shared.catchers import event_node
 from vivero.core.shared.jobs import cancel_jobs
@@ -35,26 +36,64 @@ class Changes:
     interrupting: dict[str, bool] = field(default_factory=dict)
     """Target id → whether the waits for it end when the event occurs."""
     violations: list[Violation] = field(default_factory=list)
+    weight: int = 0
+    """The changed rows: a follow-up counts as several."""
+    waits: int = 0
+    """The most effects and problems of one element."""
+    is_complete: bool = True
+    """Whether `effects` and `violations` have those of all elements. `interrupting` and the numbers always do."""
 
 
-def changes(plan: Plan, view: View) -> Changes:
-    """The waits that are closed and opened, and the user tasks that take the place of jobs."""
-    found, after = Changes(), TargetView(view, plan)
+def changes(
+    plan: Plan, view: View, most: int | None = None, *, is_trial: bool = False, is_decided: bool = False
+) -> Changes:
+    """The waits that are closed and opened, and the user tasks that take the place of jobs.
+
+    The result is not complete if there would be more effects and problems than `most`. `is_trial`: nothing happens, and
+    no keys are taken. `is_decided`: nothing is refused any more, and what fails now is tried again, for an incident.
+    """
+    found, after = Changes(), TargetView(view, plan, is_trial=is_trial)
+    changing, all_of_them = [], 0
     for same in plan.kinds:
-        first = same[0]
-        own, goal = first.waits, plan.target.nodes[plan.ids[first.element]]
-        waiting = own.timers or own.subscriptions or first.pages is not None
-        if not (waiting or _catches(plan.node(first)) or _catches(goal)):
+        of_first = _of_element(same[0], plan, after, is_decided) if _may_change(same[0], plan) else None
+        if of_first is None:
             continue
+        found.interrupting |= of_first.interrupting
+        if not (of_first.effects or of_first.violations):
+            continue  # nothing changes at the others either
+        changing.append((same, of_first))
+        number = len(of_first.effects) + len(of_first.violations)
+        all_of_them += number * len(same)
+        found.weight += weight_of(of_first.effects) * len(same)
+        found.waits = max(found.waits, number)
+    if most is not None and all_of_them > most:
+        found.is_complete = False
+        return found
+    for same, of_first in changing:
         for element in same:
-            before = len(found.effects), len(found.violations)
-            catching = _Catching(element, plan, after, found)
-            try:
-                catching.run()
-            except Fail as failure:
-                catching.refuse(element.element, failure.message)
-            if before == (len(found.effects), len(found.violations)):
-                break  # nothing changes at the others either
+            of_one = of_first if element is same[0] else _of_element(element, plan, after, is_decided)
+            found.effects += of_one.effects
+            found.violations += of_one.violations
+    return found
+
+
+def weight_of(effects: list[Effect]) -> int:
+    return sum(SEND_CHANGES if isinstance(effect, Send) else 1 for effect in effects)
+
+
+def _may_change(first: Element, plan: Plan) -> bool:
+    own, goal = first.waits, plan.target.nodes[plan.ids[first.element]]
+    waiting = own.timers or own.subscriptions or first.pages is not None
+    return bool(waiting) or _catches(plan.node(first)) or _catches(goal)
+
+
+def _of_element(element: Element, plan: Plan, after: TargetView, is_decided: bool) -> Changes:
+    found = Changes()
+    catching = _Catching(element, plan, after, found, is_decided)
+    try:
+        catching.run()
+    except Fail as failure:
+        catching.refuse(element.element, failure.message)
     return found
 
 
@@ -67,8 +106,9 @@ def _catches(node: Node) -> bool:
 class _Catching:
     """The events that one element catches, before and after."""
 
-    def __init__(self, element: Element, plan: Plan, after: TargetView, found: Changes) -> None:
+    def __init__(self, element: Element, plan: Plan, after: TargetView, found: Changes, is_decided: bool) -> None:
         self.element, self.plan, self.after, self.found = element, plan, after, found
+        self.is_decided = is_decided
         self.node, goal = plan.node(element), plan.goal(element)
         assert goal is not None, f"the checks refuse unmapped elements: {element.element}"
         self.goal = goal
@@ -96,7 +136,15 @@ class _Catching:
             self.found.effects += [*_closed(self.element, wait)]
         self._open({id: type_ for id, type_ in now.items() if id not in kept.values()}, closed)
         if self.element.state is ACTIVATED and self.goal.user_task is not None and self.node.user_task is None:
+            self._change_task()
+
+    def _change_task(self) -> None:
+        """A task of the engine takes the place of the job, which stays if expressions fail after the decision."""
+        try:
             self.found.effects += [*cancel_jobs(self.element), *user_task.activate(self.element, self.after)]
+        except Fail:
+            if not self.is_decided:
+                raise
 
     def _waits(self) -> Iterator[Timer | Subscription]:
         yield from self.element.waits.timers.values()
@@ -143,16 +191,24 @@ class _Catching:
         if not isinstance(wait, Subscription) or wait.correlation_key is None:
             return
         instance, process_id = self.plan.instance, self.plan.target.id
-        if process_id != instance.process_id or interrupting != wait.interrupting:
+        if process_id != self.plan.process_id or interrupting != wait.interrupting:
             command = MoveSubscription(wait.key, instance.tenant, wait.correlation_key, process_id, interrupting)
             self.found.effects.append(Send(command))
 
     def _open(self, new: dict[str, str], closed: list[Timer | Subscription]) -> None:
         for id, type_ in new.items():
             if _is_open(self.element, type_):
-                for effect in subscriptions.subscribe_to(self.element, self.plan.target.nodes[id], type_, self.after):
-                    self._check_name(effect, id, closed)
-                    self.found.effects.append(_of_target(effect, self.plan.target.id))
+                try:
+                    self.found.effects += [*self._opened(id, type_, closed)]
+                except Fail:
+                    if not self.is_decided:
+                        raise
+                    self.found.effects.append(AwaitAgain(self.element.key, id))
+
+    def _opened(self, id: str, type_: str, closed: list[Timer | Subscription]) -> Effects:
+        for effect in subscriptions.subscribe_to(self.element, self.plan.target.nodes[id], type_, self.after):
+            self._check_name(effect, id, closed)
+            yield _of_target(effect, self.plan.target.id)
 
     def _check_name(self, effect: Effect, id: str, closed: list[Timer | Subscription]) -> None:
         """An element has at most one subscription to each message."""

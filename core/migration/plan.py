@@ -9,6 +9,7 @@ from vivero.core.bpmn.model import Node, Process
 from vivero.core.shared.jobs import EXECUTION_LISTENER, TASK_LISTENER
 from vivero.core.state.catalogue import Definition
 from vivero.core.state.instance_tree import ACTIVATED, NO_WAITS, Element, Instance, Waits
+from vivero.core.state.migrations import precedes_pages
 from vivero.core.state.subtrees import of_instance
 
 LISTENERS = frozenset({EXECUTION_LISTENER, TASK_LISTENER})
@@ -26,15 +27,26 @@ class Plan:
     ids: dict[str, str]
     elements: list[Element] = field(default_factory=list)
     """The live elements of the instance, parents first."""
+    process_id: str = ""
+    """The process id before. The instance may have the new one already."""
+    renamed_to: int | None = None
+    """The instance has its definition, and of its elements those with keys up to this one have their ids in it."""
     kinds: list[list[Element]] = field(init=False)
     """The live elements in lists: no check and no change of waits tells those of one list apart."""
 
     def __post_init__(self) -> None:
+        self.process_id = self.process_id or self.instance.process_id
         self.kinds = kinds_of(self.instance, self.elements)
 
     def registering(self) -> Iterator[Element]:
         """The live elements with completed activities that can be compensated."""
         return (one for same in self.kinds if same[0].registered for one in same)
+
+    def id_of(self, element: Element) -> str:
+        """The id of any element of the instance in the target."""
+        id = element.element
+        renamed = self.renamed_to is not None and (element.key <= self.renamed_to or precedes_pages(element))
+        return id if renamed else self.ids[id]
 
     def node(self, element: Element) -> Node:
         """The element in the source model."""
@@ -92,14 +104,21 @@ def _likeness_of(waits: Waits) -> Hashable:
 
 
 def plan_of(
-    instance: Instance, source: Process, target: Process, definition: Definition, given: Sequence[tuple[str, str]]
+    instance: Instance,
+    source: Process,
+    target: Process,
+    definition: Definition,
+    given: Sequence[tuple[str, str]],
+    elements: list[Element] | None = None,
 ) -> Plan:
-    """The plan of these mappings, and of those that follow: process → process, and parts of mapped nodes."""
+    """The plan of these mappings, and of those that follow: process → process, and parts of mapped nodes.
+
+    `elements`: those of a page; all live ones by default."""
     ids = dict(given)
     ids[source.id] = target.id
     for before, after in implied(ids, source, target):
         ids.setdefault(before, after)
-    return Plan(instance, source, target, definition, ids, of_instance(instance))
+    return Plan(instance, source, target, definition, ids, of_instance(instance) if elements is None else elements)
 
 
 def implied(ids: Mapping[str, str], source: Process, target: Process) -> Iterator[tuple[str, str]]:

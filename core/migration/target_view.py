@@ -16,10 +16,13 @@ class TargetView(View):
 
     __slots__ = ("plan",)
 
-    def __init__(self, view: View, plan: Plan) -> None:
+    def __init__(self, view: View, plan: Plan, *, is_trial: bool = False) -> None:
+        """`is_trial`: what is evaluated does not happen, and takes no keys."""
         for name in View.__slots__:
             setattr(self, name, getattr(view, name))
         self.plan = plan
+        if is_trial:
+            self.key = _no_key
         self.expressions = Expressions(view.state, view.budget, self.node, self.camunda)
 
     def model(self, definition_key: int) -> Process:
@@ -28,8 +31,12 @@ class TargetView(View):
 
     def node(self, element: Element) -> Node:
         if element.instance is self.plan.instance:
-            return self.plan.target.nodes[self.plan.ids[element.element]]
+            return self.plan.target.nodes[self.plan.id_of(element)]
         return super().node(element)
 
     def listeners_of_end(self, element: Element) -> Mapping[str, tuple[JobDefinition, ...]]:
         return self.node(element).listeners
+
+
+def _no_key() -> int:
+    return 0

@@ -8,7 +8,13 @@ import msgspec
 
 from vivero.core.partitions import homes
 from vivero.core.records.base import Command, Event, Sender, WhileSuspended
+from vivero.core.records.effects import Violation
 
+CHECK_PAGE = "check page"
+"""The stage in which a large migration checks the next instances or elements. Its argument is a `Deciding`, as builtin
+types."""
+MOVE_PAGE = "move page"
+"""The stage in which the next instances of a decided migration get their definition. It has the same argument."""
 RENAME_PAGE = "rename page"
 """The stage in which a page of the elements of a migrated instance gets their ids in the target. Its argument is a
 `Renaming`, as builtin types."""
@@ -17,7 +23,9 @@ RENAME_PAGE = "rename page"
 class Renaming(msgspec.Struct, frozen=True, gc=False):
     """The rest of a migration: elements with keys above `after` have the ids of the source, whose key is `former`.
 
-    `ids`, `labels`, `interrupting` and `first_key` as in `ElementsRenamed`. The last page answers `request`.
+    `ids`, `labels`, `interrupting` and `first_key` as in `ElementsRenamed`. The last page answers `request`. `waits`:
+    how many waits of one element the pages close and open; none: this has happened. `former_process`: the process id
+    before.
     """
 
     former: int
@@ -27,6 +35,8 @@ class Renaming(msgspec.Struct, frozen=True, gc=False):
     first_key: int
     request: int | None
     after: int = 0
+    waits: int = 0
+    former_process: str = ""
 
 
 class CalledMigration(msgspec.Struct, frozen=True, gc=False):
@@ -57,6 +67,24 @@ class MigrateInstance(Command, frozen=True):
     """Leave an instance that has this definition already as it is. Items of batches do."""
     called: tuple[CalledMigration, ...] = ()
     """The called instances that move, too, at any depth, each definition once, or each instance. All others stay."""
+
+
+class Deciding(msgspec.Struct, frozen=True, gc=False, omit_defaults=True):
+    """The progress of a large migration: of its decision first, and then through the instances that it moves.
+
+    Instances with keys below `instance` are done, and of this one the elements with keys up to `after`; None: it has
+    not been looked at. `waits`: how many waits of one element open and close, `changes`: of all instances so far.
+    `problems`: each with its number, those of `events` alone, or those of mappings and elements.
+    """
+
+    command: MigrateInstance
+    request: int | None
+    instance: int = 0
+    after: int | None = None
+    waits: int = 1
+    changes: int = 0
+    problems: tuple[tuple[Violation, int], ...] = ()
+    of_events: bool = True
 
 
 class MoveSubscription(Command, frozen=True):
@@ -94,6 +122,8 @@ class InstanceMigrated(Event, frozen=True):
     """Key and process id of the definition before; None in events of older versions."""
     paged: bool = False
     """Its elements follow in pages, by `ElementsRenamed`, and nothing else happens in the tree meanwhile."""
+    held: bool = False
+    """The tree is held for the migration, so that no row of it has ended in this batch."""
 
 
 class ElementsRenamed(Event, frozen=True):

@@ -11,7 +11,7 @@ from vivero.core.records.base import Command, Event, Sender, Variables, WhileSus
 from vivero.core.records.instances import IncidentRaised
 from vivero.core.records.jobs import JobCreated, JobErrorThrown, JobFailed
 from vivero.core.records.messages import SubscriptionOpened
-from vivero.core.records.migrations import RENAME_PAGE
+from vivero.core.records.migrations import CHECK_PAGE, MOVE_PAGE, RENAME_PAGE
 from vivero.core.records.timers import TimerFailed, TimerScheduled
 from vivero.core.records.user_tasks import UserTaskCreated
 
@@ -20,7 +20,7 @@ DIRECT, INFERRED, SOURCE_PARENT = "direct", "inferred", "sourceParent"
 
 TERMINATE_PAGE = "terminate page"
 """The stage of an item of deferred work: elements of a modification end, page by page. The argument is their keys."""
-PAGES = RENAME_PAGE, TERMINATE_PAGE
+PAGES = CHECK_PAGE, MOVE_PAGE, RENAME_PAGE, TERMINATE_PAGE
 """Stages that hold the instance tree until their last page."""
 
 

@@ -57,6 +57,11 @@ def changed_trees(state: State) -> list[InstanceTree]:
     return list(trees)
 
 
+def is_changed(state: State, tree: InstanceTree) -> bool:
+    """Whether a command before this one has changed the tree in the same batch."""
+    return tree in changed_trees(state)
+
+
 def ended_in_batch(state: State) -> set[int]:
     """Trees and parts that ended in the current batch. The tables still have them."""
     ended = {row.key for row in state.dirty if isinstance(row, Instance) and row.ended_at is not None}

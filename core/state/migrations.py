@@ -48,7 +48,11 @@ def preceding_pages(state: State, instance: Instance) -> list[Element]:
     """
     if not state.registrations.by_key:
         return [instance]
-    return [one for one in of_instance(instance) if one is instance or one.registered]
+    return [one for one in of_instance(instance) if precedes_pages(one)]
+
+
+def precedes_pages(element: Element) -> bool:
+    return element is element.instance or bool(element.registered)
 
 
 def page_of(state: State, instance: Instance, after: int, last: int | None) -> list[Element]:
@@ -74,7 +78,7 @@ def _of_pages(instance: Instance) -> list[Element]:
     """
     tree = instance.tree
     if tree.of_pages[0] is not instance:
-        elements = [one for one in of_instance(instance) if one is not instance and not one.registered]
+        elements = [one for one in of_instance(instance) if not precedes_pages(one)]
         tree.of_pages = instance, sorted(elements, key=_KEY)
     return tree.of_pages[1]
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence, Set
 from enum import StrEnum
+from itertools import dropwhile
 from typing import NamedTuple
 
 from msgspec.structs import replace
@@ -30,6 +31,8 @@ from vivero.core.records.instances import (
 from vivero.core.records.jobs import JobCanceled, JobCreated, JobErrorThrown, JobFailed
 from vivero.core.records.messages import SubscriptionClosed, SubscriptionOpened
 from vivero.core.records.migrations import (
+    CHECK_PAGE,
+    MOVE_PAGE,
     RENAME_PAGE,
     CalledMigration,
     ElementsRenamed,
@@ -95,7 +98,11 @@ class NotExact(Exception):
 
 
 def operation_of(events: Sequence[Event], key: int) -> Operation | None:
-    """The operation on the process instance of which these are all events; None: it was another command."""
+    """The operation on the process instance of which these are all events; None: it was another command.
+
+    The pages of a migration's decision come before it.
+    """
+    events = [*dropwhile(_is_of_page, events)]
     if not events or getattr(events[0], "key", None) != key:
         return None
     if isinstance(events[0], BusinessIdAssigned) and len(events) > 1:
@@ -204,7 +211,7 @@ def _way_back(migrated: InstanceMigrated) -> tuple[int, tuple[tuple[str, str], .
 def _is_of_page(event: Event) -> bool:
     """Whether the event belongs to the pages of the migration."""
     if isinstance(event, WorkDeferred | WorkResumed):
-        return all(stage == RENAME_PAGE for _, stage, _ in event.items)
+        return all(stage in (CHECK_PAGE, MOVE_PAGE, RENAME_PAGE) for _, stage, _ in event.items)
     return isinstance(event, ElementsRenamed)
 
 

@@ -4,6 +4,7 @@ from tests.mutants.mutant import Mutant, mutant
 
 TESTS = "tests/core/commands/test_migration.py"
 CALLED_TESTS = "tests/core/commands/test_migration_of_called.py"
+DECISION_TESTS = "tests/core/commands/test_migration_decision.py"
 PAGES_TESTS = "tests/core/commands/test_migration_pages.py"
 LOADED_TESTS = "tests/engine/consumer/test_migrated_registrations.py"
 
@@ -60,7 +61,28 @@ MIGRATIONS: tuple[Mutant, ...] = (
         "migration: what has just begun is renamed in pages before it is saved",
         f"{PAGES_TESTS}::test_it_waits_for_the_batch_that_has_changed_the_tree",
         "core/commands/migration.py",
-        ("if any(large) and _is_changed(instance.tree, view)", "if False"),
+        ("if not is_small and batches.is_changed(view.state, instance.tree)", "if False"),
+    ),
+    mutant(
+        "migration: a decision in pages forgets the problems of the pages before",
+        f"{DECISION_TESTS}::test_a_refusal_has_all_problems_and_leaves_everything_as_it_was",
+        "core/migration/decision.py",
+        ("    known = Counter(dict(deciding.problems))\n", "    known = Counter()\n"),
+    ),
+    mutant(
+        "migration: other commands run while pages decide",
+        f"{DECISION_TESTS}::test_what_comes_meanwhile_comes_to_the_same_as_after_it",
+        "core/records/modifications.py",
+        (
+            "PAGES = CHECK_PAGE, MOVE_PAGE, RENAME_PAGE, TERMINATE_PAGE",
+            "PAGES = MOVE_PAGE, RENAME_PAGE, TERMINATE_PAGE",
+        ),
+    ),
+    mutant(
+        "migration: a page evaluates the scopes around it with the ids of the source",
+        f"{DECISION_TESTS}::test_no_turn_opens_more_than_a_page_may_and_the_last_one_answers",
+        "core/migration/plan.py",
+        ("        return id if renamed else self.ids[id]\n", "        return self.ids[id]\n"),
     ),
     mutant(
         "held commands of a tree have no bound",

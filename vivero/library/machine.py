@@ -134,6 +134,7 @@ class Machine:
         """
         pending: deque[tuple[Command, str, int | None]] = deque([(command, self.tenant, None)])
         first: Handled | None = None
+        position = self.engine.before + len(self.engine.log) + 1
         while pending:
             if len(self.commands) >= MOST_COMMANDS:
                 raise TooMuchWork(
@@ -144,6 +145,9 @@ class Machine:
             first = first or handled[0]
             if handled[0].rejection is not None and first is handled[0]:
                 raise Rejected(handled[0].rejection)
+            for later in handled[1:] if not first.answered else ():  # the last page of its decision may refuse it
+                if later.rejection is not None and later.request == position:
+                    raise Rejected(later.rejection)
             pending.extend(self.engine.take_inbox())
         assert first is not None
         return first

@@ -37,7 +37,7 @@ from vivero.core.records.migrations import ElementsRenamed, InstanceMigrated, Mi
 from vivero.core.records.modifications import ModifyInstance, TerminateInstruction
 from vivero.core.records.signals import BroadcastSignal
 from vivero.core.records.suspensions import SuspendInstance
-from vivero.core.records.timers import FireTimer, TriggerTimer
+from vivero.core.records.timers import FireTimer, TimerScheduled, TriggerTimer
 from vivero.core.shared.deferred_work import MAX_ATTEMPTS, next_page
 from vivero.core.state import holds
 from vivero.core.state.migrations import Migration
@@ -394,15 +394,20 @@ def test_a_migration_that_has_waited_too_often_moves_all_in_one_step_if_its_batc
     assert next_page(engine.state.trees[engine.key]) is None
 
 
-def test_a_timer_that_is_opened_under_the_former_id_of_another_moves_all_in_one_step():
+def test_a_timer_that_is_opened_under_the_former_id_of_another_opens_with_its_page():
+    """No two timers of an element have the same target, not even between two pages."""
     source = line(sub("s", start("i"), task("a"), "i > a", boundary("x", "a", timer(), False)))
     swapped = source.replace(b'"x"', b'"y"').replace(
         b"</subProcess>", boundary("x", "a", timer("PT2H"), False).encode() + b"</subProcess>"
     )
     engine = Migrating(source, swapped, IN_PAGES)
     handled = engine.go("s", "a", "x:y")
-    assert not handled.events[0].paged
-    assert sorted(one.target for one in engine.state.timers.values()) == ["x", "y"]
+    assert handled.events[0].paged
+    assert TimerScheduled not in map(type, handled.events)
+    now = engine.memory.now
+    due = {one.target: one.due_at - now for one in engine.state.timers.values()}
+    assert due == {"x": 2 * HOUR, "y": HOUR}
+    rebuilt(engine)
 
 
 def test_a_subscription_that_is_opened_keeps_its_target():
@@ -440,8 +445,10 @@ def test_instances_that_are_called_move_in_pages_of_their_own_and_the_last_page_
     engine = Migrating(caller, other, replace(IN_PAGES, migration_page=2), beside=(child,))
     source = engine.element("child").instance.definition_key
     (to,) = engine.deploy(other_child)
+    length = len(engine.memory.log)
     handled = engine.go("c:c9", called=[(source, to, ["t:t9"])])
-    assert [event.paged for event in handled.events if isinstance(event, InstanceMigrated)] == [False, True]
+    events = [event for logged in engine.memory.log[length:] for one in logged.handled for event in one.events]
+    assert [event.paged for event in events if isinstance(event, InstanceMigrated)] == [False, True]
     assert not handled.answered
     assert [one.answered for logged in engine.memory.log[-2:] for one in logged.handled][-1]
     assert engine.places == sorted([("c9", engine.target), ("p", engine.target), ("child", to), *[("t9", to)] * 4])

@@ -9,8 +9,8 @@ from tests.core.event_models import boundary, catch, complex_gateway, inc, loop,
 from tests.core.listener_models import listening
 from tests.core.migration_models import Migrating
 from tests.core.models import end, flow, par, process, start, sub, task
-from vivero.core.commands import migration
 from vivero.core.execution.step import StepLimits
+from vivero.core.migration import decision
 from vivero.core.records.catalogue import DeleteResource
 from vivero.core.records.instances import CancelInstance, CreateInstance
 from vivero.core.records.messages import PublishMessage
@@ -404,7 +404,7 @@ def test_a_suspended_instance():
 
 def test_too_many_waits_at_once(monkeypatch):
     """One transaction saves all changes."""
-    monkeypatch.setattr(migration, "STAGE_CHANGES", 3)
+    monkeypatch.setattr(decision, "STAGE_CHANGES", 3)
     waits = "".join(boundary(f"t{n}", "a", TIMER, False) for n in range(3))
     target = line(task("a")).replace(b"</process>", waits.encode() + b"</process>")
     engine = Migrating(PLAIN, target)
