@@ -41,6 +41,7 @@ class RuleBody(Body, frozen=True):
     clears_at: int | None = None
     interval: str = "PT5M"
     url: str | None = None
+    to_outbox: bool = False
     secret: str | None = None
     tenant_id: str | None = None
 
@@ -71,6 +72,7 @@ async def save(request: Request, services: Services) -> Response:
         clears_at,
         every_s,
         body.url or "",
+        body.to_outbox,
         body.secret or None,
         request.caller.id,
     )
@@ -88,9 +90,12 @@ async def save(request: Request, services: Services) -> Response:
 def _checked(body: RuleBody) -> tuple[int, int]:
     """The interval in seconds, and the value at which the alert ends. Raises Problem 400."""
     found, url = Violations(), body.url or ""
-    for name, value, longest in (("name", (body.name or "").strip(), MAX_NAME), ("url", url, MAX_URL)):
-        found.require(name, value)
-        found.longest(name, value, longest)
+    name = (body.name or "").strip()
+    found.require("name", name)
+    found.longest("name", name, MAX_NAME)
+    if not body.to_outbox:
+        found.require("url", url)
+    found.longest("url", url, MAX_URL)
     found.longest("secret", body.secret, MAX_NAME)
     found.require("metric", body.metric)
     found.require("threshold", body.threshold)

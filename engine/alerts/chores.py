@@ -7,6 +7,7 @@ from collections.abc import Iterator
 import structlog
 import trio
 
+from vivero.engine.connectors.outbox_settings import OutboxSettings
 from vivero.engine.connectors.secrets import Secrets
 from vivero.engine.connectors.settings import ConnectorSettings
 from vivero.engine.jobs import schedules
@@ -31,7 +32,9 @@ LEASE_S = 60
 """A notice whose outcome nobody has written by then is delivered again."""
 
 
-def chores(settings: ConnectorSettings, connections: Connections, secrets: Secrets) -> Iterator[JobDefinition]:
+def chores(
+    settings: ConnectorSettings, outbox: OutboxSettings, connections: Connections, secrets: Secrets
+) -> Iterator[JobDefinition]:
     """Both chores. `secrets()` reads the secrets of connectors."""
 
     async def evaluate(connection: Connection, _execution: Execution) -> bool:
@@ -48,7 +51,7 @@ def chores(settings: ConnectorSettings, connections: Connections, secrets: Secre
                 return
             from vivero.engine.alerts.deliveries import deliver_all  # it needs the libraries of HTTP
 
-            await deliver_all(settings, connections, secrets, claimed)
+            await deliver_all(settings, outbox, connections, secrets, claimed)
 
     yield chore("alert-rules", EVERY_S, connections, evaluate)
     yield JobDefinition(f"{CHORES}alert-deliveries", deliver, Runs.TRIO, schedule=schedules.every(f"PT{EVERY_S:g}S"))

@@ -1,9 +1,11 @@
-"""Notices of alert rules: each goes to the URL of its rule by the rules of connectors, at least once."""
+"""Notices of alert rules, delivered at least once: to the URL of the rule by the rules of connectors, to the
+receiver of the outbox as an event, or to both."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import replace
+from functools import partial
 
 import msgspec
 import structlog
@@ -12,7 +14,7 @@ import trio
 from vivero.engine.connectors.errors import ConnectorError
 from vivero.engine.connectors.http_client import HttpClient
 from vivero.engine.connectors.inputs import read_url
-from vivero.engine.connectors.outbox_settings import MAX_ANSWER_BYTES
+from vivero.engine.connectors.outbox_settings import MAX_ANSWER_BYTES, OutboxSettings
 from vivero.engine.connectors.secrets import BadSecrets, Secrets
 from vivero.engine.connectors.settings import ConnectorSettings
 from vivero.engine.connectors.signed_posts import post_signed
@@ -27,24 +29,37 @@ RETRY = RetrySettings(max_attempts=12, initial_interval_s=5.0, max_interval_s=36
 CALL = "PT10S"
 """The time of one attempt. It is shorter than the lease of a delivery."""
 MAX_ERROR = 500
+EVENTS = {"RAISED": "AlertRaised", "CLEARED": "AlertCleared", "TEST": "AlertTested"}
+"""Kind of a notice → type of its event in the outbox."""
 
 _encode = msgspec.json.encode
 
 
 async def deliver_all(
-    settings: ConnectorSettings, connections: Connections, secrets: Secrets, claimed: Sequence[AlertDelivery]
+    settings: ConnectorSettings,
+    outbox: OutboxSettings,
+    connections: Connections,
+    secrets: Secrets,
+    claimed: Sequence[AlertDelivery],
 ) -> None:
     """Try these deliveries at once, and write their outcomes. No connection is held meanwhile."""
     client = HttpClient(replace(settings, max_call=CALL, max_redirects=0, max_response_bytes=MAX_ANSWER_BYTES))
+    events = HttpClient(replace(outbox.client, max_call=CALL))
 
     async def deliver(each: AlertDelivery) -> None:
-        try:
-            error, is_final = await _send(client, settings, secrets, each), False
-        except ConnectorError as failed:
-            error, is_final = str(failed)[:MAX_ERROR], failed.final
-        delay_s = None if error is None else _delay_s(each, is_final)
+        after, failures = each, list[tuple[str, bool]]()
+        if each.url and not each.url_done:
+            failure = await _failure(partial(_send, client, settings, secrets, each))
+            after = after._replace(url_done=failure is None)
+            failures += () if failure is None else (failure,)
+        if each.to_outbox and not each.outbox_done:
+            failure = await _failure(partial(_send_event, events, outbox, each))
+            after = after._replace(outbox_done=failure is None)
+            failures += () if failure is None else (failure,)
+        error = "; ".join(text for text, _ in failures)[:MAX_ERROR] if failures else None
+        delay_s = _delay_s(each, all(is_final for _, is_final in failures)) if failures else None
         async with connections() as connection:
-            await alert_rules.tried(connection, each, error, delay_s)
+            await alert_rules.tried(connection, after, error, delay_s)
 
     try:
         async with trio.open_nursery() as nursery:
@@ -53,6 +68,16 @@ async def deliver_all(
     finally:
         with trio.CancelScope(shield=True):
             await client.aclose()
+            await events.aclose()
+
+
+async def _failure(send: Callable[[], Awaitable[str | None]]) -> tuple[str, bool] | None:
+    """Send a notice. Returns what went wrong, and whether another attempt is in vain; None after a success."""
+    try:
+        error, is_final = await send(), False
+    except ConnectorError as failed:
+        error, is_final = str(failed), failed.final
+    return None if error is None else (error, is_final)
 
 
 def _delay_s(each: AlertDelivery, is_final: bool) -> float | None:
@@ -69,6 +94,23 @@ async def _send(client: HttpClient, settings: ConnectorSettings, secrets: Secret
         raise ConnectorError("DISABLED", "this node calls nobody: connectors.enabled is off")
     secret = None if each.secret is None else _secret(secrets, each.secret)
     return await post_signed(client, read_url(each.url), each.id, each.now_s, _encode(_document(each)), secret)
+
+
+async def _send_event(client: HttpClient, outbox: OutboxSettings, each: AlertDelivery) -> str | None:
+    """Deliver a notice in the form of an event of the outbox. Returns and raises as `_send`."""
+    if not outbox.url or not outbox.alerts:
+        raise ConnectorError("NO_OUTBOX", "the outbox takes no alerts: set outbox.url and outbox.alerts")
+    document, id = _document(each), f"alert-{each.id}"
+    event = {
+        "id": id,
+        "type": EVENTS[each.kind],
+        "at": round(each.made_at.timestamp() * 1000),
+        "partitionId": None,
+        "commandPosition": None,
+        "rootProcessInstanceKey": None,
+        "data": {"value": document["value"], "rule": document["rule"]},
+    }
+    return await post_signed(client, read_url(outbox.url), id, each.now_s, _encode(event), outbox.secret)
 
 
 def _secret(secrets: Secrets, name: str) -> str:

@@ -24,6 +24,8 @@ class OutboxSettings:
     """URL that gets the events; empty: none."""
     events: str = ""
     """Names of the events, separated by commas."""
+    alerts: bool = False
+    """Deliver the notices of those alert rules, too, that ask for it."""
     secret: str | None = None
     """Key of the signatures. None: deliveries are not signed."""
     from_start: bool = False
@@ -49,11 +51,11 @@ class OutboxSettings:
         parts = urlsplit(self.url)
         if parts.scheme not in ("http", "https") or not parts.hostname or parts.username is not None:
             raise ValueError("url must be an http or https URL without credentials")
-        if not self.types:
-            raise ValueError("events must name the events that are delivered")
+        if not self.types and not self.alerts:
+            raise ValueError("events must name the events that are delivered, unless alerts is on")
         if min(self.max_attempts, self.max_concurrent, self.max_waiting) < 1:
             raise ValueError("max_attempts, max_concurrent and max_waiting must be at least 1")
-        _ = self.follows, self.retry, self.client
+        _ = self.types and self.follows, self.retry, self.client
 
     @property
     def types(self) -> frozenset[str]:

@@ -26,6 +26,7 @@ _of_tenants = TenantStatements(__file__)
 
 class AlertRule(msgspec.Struct, frozen=True):
     """A rule to save. It is raised above `threshold`, and cleared at `clears_at` or below. `process`: "" for all.
+    It tells `url` ("": none), and the receiver of the outbox if `to_outbox`.
 
     `secret`: the name of the secret that signs; `made_by`: the caller.
     """
@@ -38,6 +39,7 @@ class AlertRule(msgspec.Struct, frozen=True):
     clears_at: int
     every_s: int
     url: str
+    to_outbox: bool
     secret: str | None
     made_by: str
 
@@ -67,8 +69,11 @@ class AlertDelivery(NamedTuple):
     metric: str
     threshold: int
     url: str
+    to_outbox: bool
     secret: str | None
     now_s: int
+    url_told: bool = False
+    outbox_told: bool = False
 
     @property
     def id(self) -> str:
@@ -82,7 +87,8 @@ async def save(connection: Connection, rule: AlertRule, most: int) -> int | None
     None: the tenant has `most` others.
     """
     await connection.execute(_sql["lock"])
-    await connection.execute(_sql["drop_waiting"], (rule.tenant, rule.name, rule.process, rule.metric, rule.url))
+    tells = (rule.process, rule.metric, rule.url, rule.to_outbox)
+    await connection.execute(_sql["drop_waiting"], (rule.tenant, rule.name, *tells))
     rows = (await connection.execute(_sql["save"], (*msgspec.structs.astuple(rule), most))).rows
     return rows[0][0] if rows else None
 
@@ -153,5 +159,14 @@ async def claim(connection: Connection, limit: int, lease_s: int) -> list[AlertD
 async def tried(connection: Connection, delivery: AlertDelivery, error: str | None, delay_s: float | None) -> None:
     """Write the outcome of an attempt. After an error the next one follows in `delay_s`; None: there is none."""
     state = "DELIVERED" if error is None else "FAILED" if delay_s is None else "PENDING"
-    values = (delivery.key, delivery.revision, delivery.attempts, state, error, delay_s or 0.0)
+    values = (
+        delivery.key,
+        delivery.revision,
+        delivery.attempts,
+        state,
+        error,
+        delay_s or 0.0,
+        delivery.url_told,
+        delivery.outbox_told,
+    )
     await connection.execute(_sql["tried"], values)

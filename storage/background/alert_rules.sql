@@ -8,28 +8,30 @@ LOCK TABLE alert_rules IN SHARE ROW EXCLUSIVE MODE;
 SELECT process_id FROM alert_rules WHERE tenant_id = $1 AND name = $2;
 
 -- name: drop_waiting
--- Before a rule watches something else ($3, $4), or tells somebody else ($5). A notice that waits would give its value as that
--- of the new figure.
+-- Before a rule watches something else ($3, $4), or tells somebody else ($5, $6). A notice that waits would give its value as
+-- that of the new figure.
 DELETE FROM alert_deliveries d USING alert_rules r
-WHERE r.tenant_id = $1 AND r.name = $2 AND (r.process_id, r.metric, r.url) IS DISTINCT FROM ($3::text, $4::text, $5::text)
+WHERE r.tenant_id = $1 AND r.name = $2
+    AND (r.process_id, r.metric, r.url, r.to_outbox) IS DISTINCT FROM ($3::text, $4::text, $5::text, $6::boolean)
     AND d.alert_rule_key = r.alert_rule_key AND d.state = 'PENDING';
 
 -- name: save
 -- A rule of the same name is replaced, and evaluated at once. One that watches something else, or tells somebody else, begins
--- anew. Nothing if the tenant has $11 others.
-INSERT INTO alert_rules AS old (tenant_id, name, process_id, metric, threshold, clears_at, every_s, url, secret, made_by,
-    created_at, updated_at, next_at, since)
-SELECT $1::text, $2::text, $3::text, $4::text, $5::bigint, $6::bigint, $7::int, $8::text, $9::text, $10::text, clock_timestamp(),
-    clock_timestamp(), clock_timestamp(), clock_timestamp()
-WHERE (SELECT count(*) FROM alert_rules r WHERE r.tenant_id = $1 AND r.name <> $2) < $11
+-- anew. Nothing if the tenant has $12 others.
+INSERT INTO alert_rules AS old (tenant_id, name, process_id, metric, threshold, clears_at, every_s, url, to_outbox, secret,
+    made_by, created_at, updated_at, next_at, since)
+SELECT $1::text, $2::text, $3::text, $4::text, $5::bigint, $6::bigint, $7::int, $8::text, $9::boolean, $10::text,
+    $11::text, clock_timestamp(), clock_timestamp(), clock_timestamp(), clock_timestamp()
+WHERE (SELECT count(*) FROM alert_rules r WHERE r.tenant_id = $1 AND r.name <> $2) < $12
 ON CONFLICT (tenant_id, name) DO UPDATE
 SET process_id = excluded.process_id, metric = excluded.metric, threshold = excluded.threshold, clears_at = excluded.clears_at,
-    every_s = excluded.every_s, url = excluded.url, secret = excluded.secret, made_by = excluded.made_by,
-    updated_at = excluded.updated_at, next_at = excluded.next_at, revision = old.revision + 1,
+    every_s = excluded.every_s, url = excluded.url, to_outbox = excluded.to_outbox, secret = excluded.secret,
+    made_by = excluded.made_by, updated_at = excluded.updated_at, next_at = excluded.next_at, revision = old.revision + 1,
     (value, is_raised, is_told, since) = (
         SELECT CASE WHEN same THEN old.value END, same AND old.is_raised, same AND old.is_told,
             CASE WHEN same THEN old.since ELSE excluded.since END
-        FROM (SELECT (old.process_id, old.metric, old.url) = (excluded.process_id, excluded.metric, excluded.url) AS same) s)
+        FROM (SELECT (old.process_id, old.metric, old.url, old.to_outbox)
+            = (excluded.process_id, excluded.metric, excluded.url, excluded.to_outbox) AS same) s)
 RETURNING alert_rule_key;
 
 -- name: find
@@ -140,11 +142,11 @@ UPDATE alert_deliveries d SET attempts = d.attempts + 1, due_at = clock_timestam
 FROM due JOIN alert_rules r ON r.alert_rule_key = due.alert_rule_key
 WHERE d.alert_rule_key = due.alert_rule_key AND d.revision = due.revision
 RETURNING d.alert_rule_key, d.revision, d.kind, d.value, d.made_at, d.attempts, r.name, r.tenant_id, r.process_id, r.metric,
-    r.threshold, r.url, r.secret, extract(epoch FROM clock_timestamp())::bigint;
+    r.threshold, r.url, r.to_outbox, r.secret, extract(epoch FROM clock_timestamp())::bigint, d.url_told, d.outbox_told;
 
 -- name: tried
--- The outcome of an attempt ($3). $4 is the state; a pending one is due again after $6 seconds.
+-- The outcome of an attempt ($3). $4 is the state; a pending one is due again after $6 seconds. $7 and $8: who has been told.
 UPDATE alert_deliveries
 SET state = $4, error = $5, due_at = clock_timestamp() + $6::float8 * interval '1 second',
-    ended_at = CASE WHEN $4 <> 'PENDING' THEN clock_timestamp() END
+    ended_at = CASE WHEN $4 <> 'PENDING' THEN clock_timestamp() END, url_told = $7, outbox_told = $8
 WHERE alert_rule_key = $1 AND revision = $2 AND attempts = $3 AND state = 'PENDING';

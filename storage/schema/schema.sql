@@ -13,6 +13,8 @@ CREATE TABLE alert_deliveries (
     attempts integer DEFAULT 0 NOT NULL,
     ended_at timestamp with time zone,
     error text,
+    url_told boolean DEFAULT false NOT NULL,
+    outbox_told boolean DEFAULT false NOT NULL,
     CONSTRAINT alert_deliveries_alert_rule_key_fkey FOREIGN KEY (alert_rule_key) REFERENCES alert_rules(alert_rule_key) ON DELETE CASCADE,
     CONSTRAINT alert_deliveries_pkey PRIMARY KEY (alert_rule_key, revision)
 ) WITH (fillfactor=50);
@@ -42,6 +44,7 @@ CREATE TABLE alert_rules (
     is_raised boolean DEFAULT false NOT NULL,
     is_told boolean DEFAULT false NOT NULL,
     since timestamp with time zone NOT NULL,
+    to_outbox boolean DEFAULT false NOT NULL,
     CONSTRAINT alert_rules_pkey PRIMARY KEY (alert_rule_key),
     CONSTRAINT alert_rules_tenant_id_name_key UNIQUE (tenant_id, name)
 ) WITH (fillfactor=50);

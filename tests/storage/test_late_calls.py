@@ -670,7 +670,23 @@ async def evaluates(connection):
 
 
 async def tries(connection):
-    given = (1, -2, "RAISED", 9, datetime.now(UTC), 1, "n", "t", "", "RUNNING", 1, "https://example.org", None, 0)
+    given = (
+        1,
+        -2,
+        "RAISED",
+        9,
+        datetime.now(UTC),
+        1,
+        "n",
+        "t",
+        "",
+        "RUNNING",
+        1,
+        "https://example.org",
+        False,
+        None,
+        0,
+    )
     await alert_rules.tried(connection, AlertDelivery(*given), None, None)
 
 

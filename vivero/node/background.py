@@ -43,7 +43,7 @@ def check(config: Config) -> None:
 def _registry(config: Config, connections: Callable[[], Lent], tracer: Tracer | None = None) -> JobRegistry:
     """The jobs of the user, and the outbox webhook if there is one."""
     registry = job_modules.load(config.jobs.module)
-    if not config.outbox.url:
+    if not config.outbox.url or not config.outbox.types:
         return registry
     from vivero.engine.connectors.outbox import Outbox  # httpx: with rich, a tenth of a start
 

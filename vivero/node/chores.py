@@ -48,7 +48,7 @@ def registries(config: Config, connections: execution.Connections) -> dict[Role,
     keys_s = config.documents.max_link_s + LINK_KEY_S
     stores = open_stores(config.documents, connections)
     of_documents = document_chores.chores(config.retention, keys_s, connections, stores)
-    of_alerts = alert_chores.chores(config.connectors, connections, partial(_secrets, config))
+    of_alerts = alert_chores.chores(config.connectors, config.outbox, connections, partial(_secrets, config))
     return {
         Role.ENGINE: chores.of_partitions(settings, connections),
         Role.JOBS: JobRegistry.of((*of_database, *of_documents, *of_alerts)),

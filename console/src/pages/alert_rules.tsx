@@ -24,7 +24,8 @@ type Rule = {
   metric: (typeof METRICS)[number];
   threshold: number;
   clearsAt: number;
-  url: string;
+  url: string | null;
+  toOutbox: boolean;
   isRaised: boolean;
   since: string;
   value: number | null;
@@ -46,16 +47,21 @@ function CreateDialog({ onClose }: { onClose: () => void }) {
   const clears = useSignal('');
   const interval = useSignal('PT5M');
   const url = useSignal('');
+  const toOutbox = useSignal(false);
   const secret = useSignal('');
   const tenant = useSignal('');
   const isNumber = (text: string) => /^\d+$/.test(text);
   const given = {
     ...(process.value && { processDefinitionId: process.value }),
     ...(clears.value && { clearsAt: Number(clears.value) }),
+    ...(url.value && { url: url.value }),
+    ...(toOutbox.value && { toOutbox: true }),
     ...(secret.value && { secret: secret.value }),
     ...(tenant.value && { tenantId: tenant.value }),
   };
   const options = [
+    url.value && ` ${argument(url.value)}`,
+    toOutbox.value && ' --outbox',
     process.value && ` --process ${argument(process.value)}`,
     clears.value && ` --clears-at ${argument(clears.value)}`,
     ` --interval ${interval.value}`,
@@ -69,14 +75,16 @@ function CreateDialog({ onClose }: { onClose: () => void }) {
       name: name.value,
       metric: metric.value,
       threshold: Number(above.value),
-      url: url.value,
       interval: interval.value,
       ...given,
     },
-    cli: `alerts set ${argument(name.value)} ${metric.value} ${argument(above.value)} ${argument(url.value)}${options}`,
+    cli: `alerts set ${argument(name.value)} ${metric.value} ${argument(above.value)}${options}`,
   };
   const isComplete =
-    name.value.trim() && url.value && isNumber(above.value) && (!clears.value || isNumber(clears.value));
+    name.value.trim() &&
+    (url.value || toOutbox.value) &&
+    isNumber(above.value) &&
+    (!clears.value || isNumber(clears.value));
   return (
     <ActionDialog
       title={t('alert.create')}
@@ -118,6 +126,16 @@ function CreateDialog({ onClose }: { onClose: () => void }) {
         </select>
       </label>
       <Field label={t('alert.url')} value={url} type="url" placeholder="https://chat.example.org/hook" />
+      <label class="check">
+        <input
+          type="checkbox"
+          checked={toOutbox.value}
+          onChange={(event) => {
+            toOutbox.value = event.currentTarget.checked;
+          }}
+        />{' '}
+        {t('alert.toOutbox')}
+      </label>
       <Field label={t('alert.secret')} value={secret} />
       <Field label={t('alert.tenant')} value={tenant} />
     </ActionDialog>
@@ -188,7 +206,10 @@ const columns = (): Column<Rule>[] => [
   {
     title: t('alert.notice'),
     wide: true,
-    cell: (one) => [one.deliveryKind, one.deliveryState, one.deliveryError].filter(Boolean).join(' ') || '–',
+    cell: (one) =>
+      [one.toOutbox && t('alert.outbox'), one.deliveryKind, one.deliveryState, one.deliveryError]
+        .filter(Boolean)
+        .join(' ') || '–',
   },
   { id: 'actions', title: t('alert.actions'), cell: (one) => <Actions of={one} /> },
 ];

@@ -39,6 +39,9 @@ async def test_a_rule_is_saved_replaced_muted_tested_and_deleted(reader, rows):
     assert (await found(reader))[0]["mutedUntil"] is None
     assert [(await reader("DELETE", f"{PATH}/{key}")).status for _ in range(2)] == [204, 404]
     assert await found(reader) == []
+    assert (await reader("POST", PATH, RULE | {"url": None, "toOutbox": True})).status == 200
+    [rule] = await found(reader)
+    assert (rule["url"], rule["toOutbox"]) == (None, True)
 
 
 @pytest.mark.parametrize(

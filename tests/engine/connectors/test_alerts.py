@@ -4,6 +4,7 @@ import pytest
 
 from vivero.engine.alerts import chores as alert_chores
 from vivero.engine.alerts.deliveries import RETRY
+from vivero.engine.connectors.outbox_settings import OutboxSettings
 from vivero.engine.connectors.settings import ConnectorSettings
 from vivero.engine.connectors.signed_posts import signature
 from vivero.engine.jobs.execution import Execution
@@ -14,6 +15,7 @@ from vivero.storage.background.job_executions import Run
 from vivero.storage.postgres.pool import Pool
 
 ALLOWED = ConnectorSettings(enabled=True, allowed_targets="127.0.0.1")
+NO_OUTBOX = OutboxSettings()
 RUN = Execution(Run("id", "x", 0, None, None, None, "lease", 0, 0, 0, 0))
 
 
@@ -28,8 +30,8 @@ def pool(connect):
 def do(pool):
     """Does a chore of alerts once: `evaluate` or `deliver`."""
 
-    async def do(settings=ALLOWED, secrets=dict):
-        for job in alert_chores.chores(settings, pool.connection, secrets):
+    async def do(settings=ALLOWED, secrets=dict, outbox=NO_OUTBOX):
+        for job in alert_chores.chores(settings, outbox, pool.connection, secrets):
             await job.handler(RUN)
 
     return do
@@ -41,7 +43,7 @@ def make(connection, server):
 
     async def make(name="late", **more):
         given = {"process": "order", "metric": "INCIDENTS", "threshold": 3, "clears_at": 1, "every_s": 60}
-        given |= {"url": server.url, "secret": None, "made_by": "ada", "tenant": "t", **more}
+        given |= {"url": server.url, "to_outbox": False, "secret": None, "made_by": "ada", "tenant": "t", **more}
         async with connection.transaction():
             return await alert_rules.save(connection, AlertRule(name=name, **given), 100)
 
@@ -99,6 +101,39 @@ async def test_a_rule_is_raised_above_its_threshold_and_cleared_below_another_va
     assert first.headers["x-vivero-event-id"] == first.json["id"] != second.json["id"]
     signed = signature("s3cret", int(first.headers["x-vivero-timestamp"]), first.body)
     assert first.headers["x-vivero-signature"] == f"sha256={signed}"
+
+
+async def test_a_notice_is_an_event_for_the_receiver_of_the_outbox_instead(make, do, incidents, server):
+    """The operator has chosen the receiver, which may be a private host, and its secret signs."""
+    key = await make(url="", to_outbox=True)
+    outbox = OutboxSettings(url=server.url, alerts=True, secret="s3cret")
+    for count in (4, 0):
+        await incidents(count)
+        await do(ConnectorSettings(), outbox=outbox)
+    first, second = server.received
+    assert (first.json["type"], second.json["type"]) == ("AlertRaised", "AlertCleared")
+    assert first.json["id"] == first.headers["x-vivero-event-id"] == f"alert-{key}-1"
+    assert (first.json["data"]["value"], first.json["data"]["rule"]["name"]) == (4, "late")
+    assert (first.json["partitionId"], first.json["commandPosition"]) == (None, None)
+    signed = signature("s3cret", int(first.headers["x-vivero-timestamp"]), first.body)
+    assert first.headers["x-vivero-signature"] == f"sha256={signed}"
+
+
+async def test_of_two_receivers_the_one_that_has_been_told_hears_nothing_twice(make, do, incidents, server, connection):
+    """The outbox takes no alerts at first."""
+    await make(to_outbox=True)
+    await incidents(4)
+    await do()
+    (row,) = (await connection.execute("SELECT state, error FROM alert_deliveries")).rows
+    assert tuple(row) == ("PENDING", "NO_OUTBOX: the outbox takes no alerts: set outbox.url and outbox.alerts")
+    await due(connection)
+    await do(outbox=OutboxSettings(url=server.url, alerts=True))
+    assert [(one.json.get("kind"), one.json.get("type")) for one in server.received] == [
+        ("RAISED", None),
+        (None, "AlertRaised"),
+    ]
+    (row,) = (await connection.execute("SELECT state, error FROM alert_deliveries")).rows
+    assert tuple(row) == ("DELIVERED", None)
 
 
 async def test_only_the_own_tenant_and_process_count(make, do, incidents, server):
@@ -300,7 +335,7 @@ async def test_a_clock_that_was_set_back_holds_up_no_rule_and_no_notice(make, do
     await connection.execute("UPDATE alert_rules SET next_at = 'infinity'")
     await do()
     await connection.execute(
-        "UPDATE alert_deliveries SET state = 'PENDING', due_at = clock_timestamp() + interval '2 d'"
+        "UPDATE alert_deliveries SET state = 'PENDING', url_told = false, due_at = clock_timestamp() + interval '2 d'"
     )
     await do()
     assert told(server) == [("RAISED", 9)] * 2

@@ -49,10 +49,14 @@ def test_a_rule_is_saved(asked):
     """Options that are not given are not sent: the server has the defaults."""
     result = invoke("set", "stuck", "incidents", "3", "https://x", "--process", "order", "--clears-at", "0")
     assert (result.exit_code, result.output) == (0, "saved 7\n")
-    body = {"name": "stuck", "metric": "INCIDENTS", "threshold": 3, "url": "https://x", "interval": "PT5M"}
+    body = {"name": "stuck", "metric": "INCIDENTS", "threshold": 3, "interval": "PT5M", "url": "https://x"}
     assert asked == [("POST", PATH, body | {"processDefinitionId": "order", "clearsAt": 0})]
     assert invoke("set", "stuck", "LOAD", "3", "https://x").exit_code == 2
     assert alerts.METRICS == METRICS
+    assert invoke("set", "stuck", "incidents", "3").exit_code == 2, "nobody would hear of it"
+    assert invoke("set", "stuck", "incidents", "3", "--outbox").exit_code == 0
+    del body["url"]
+    assert asked[1:] == [("POST", PATH, body | {"toOutbox": True})]
 
 
 def test_a_list_shows_value_state_and_the_newest_delivery(asked):

@@ -69,7 +69,8 @@ def list_(raised: bool | None, tenant: str | None, **page: Any) -> None:
 @click.argument("name")
 @click.argument("metric", type=click.Choice(METRICS, case_sensitive=False))
 @click.argument("above", type=click.IntRange(0))
-@click.argument("url")
+@click.argument("url", required=False)
+@click.option("--outbox", is_flag=True, help="Tell the receiver of the outbox, instead of a URL or beside it.")
 @click.option("--process", metavar="ID", help="The process that counts.  [all]")
 @click.option("--clears-at", type=click.IntRange(0), metavar="N", help="The alert ends here or below.  [the threshold]")
 @click.option("--interval", metavar="DURATION", default="PT5M", show_default=True, help="PT1M to P1D.")
@@ -77,16 +78,20 @@ def list_(raised: bool | None, tenant: str | None, **page: Any) -> None:
 @click.option("--tenant", metavar="ID", help="The tenant of the rule.")
 @address_option
 @json_option
-def set_(name: str, metric: str, above: int, url: str, address: str | None, as_json: bool, **more: Any) -> None:
+def set_(name: str, metric: str, above: int, url: str | None, address: str | None, as_json: bool, **more: Any) -> None:
     """Save a rule that is raised when METRIC is above ABOVE. One with this name is replaced."""
+    if url is None and not more["outbox"]:
+        raise click.UsageError("name a URL, or use --outbox")
     given = {
         "processDefinitionId": more["process"],
         "clearsAt": more["clears_at"],
         "interval": more["interval"],
         "secret": more["secret"],
         "tenantId": more["tenant"],
+        "url": url,
+        "toOutbox": more["outbox"] or None,
     }
-    body = {"name": name, "metric": metric.upper(), "threshold": above, "url": url}
+    body = {"name": name, "metric": metric.upper(), "threshold": above}
     body |= {key: value for key, value in given.items() if value is not None}
 
     async def work(client: Client) -> None:

@@ -225,7 +225,7 @@ export const later = {
   'alert.test': 'Test',
   'alert.notice': 'Newest notice',
   'alert.deleteNote': 'The rule {name} goes, and nobody hears of its figure any more.',
-  'alert.missing': 'Name, URL and a number are needed.',
+  'alert.missing': 'A name, a number, and a URL or the outbox are needed.',
   'alert.empty': 'No alert rule here. A rule calls a URL when a figure rises above a threshold, such as more than 10 open incidents.',
   'alert.all': 'All',
   'draft.save': 'Save draft',
@@ -251,4 +251,6 @@ export const later = {
   'late.since': 'Late by {time}',
   'late.byModel': 'Later than the due time of its model',
   'late.byUsual': 'Longer than nine tenths of the instances of its version took',
+  'alert.toOutbox': 'Tell the receiver of the outbox',
+  'alert.outbox': 'Outbox',
 };

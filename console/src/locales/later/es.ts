@@ -226,7 +226,7 @@ export const later: Later = {
   'alert.test': 'Probar',
   'alert.notice': 'Último aviso',
   'alert.deleteNote': 'La regla {name} desaparece y nadie recibe más avisos.',
-  'alert.missing': 'Hacen falta un nombre, una URL y un número.',
+  'alert.missing': 'Hacen falta un nombre, un número, y una URL o el outbox.',
   'alert.empty': 'No hay ninguna regla de alerta aquí. Una regla llama a una URL cuando una cifra supera un umbral, como más de 10 incidentes abiertos.',
   'alert.all': 'Todas',
   'draft.save': 'Guardar borrador',
@@ -252,4 +252,6 @@ export const later: Later = {
   'late.since': 'Retraso de {time}',
   'late.byModel': 'Más tarde que el plazo de su modelo',
   'late.byUsual': 'Más tiempo que nueve de cada diez instancias de su versión',
+  'alert.toOutbox': 'Avisar al receptor del outbox',
+  'alert.outbox': 'Outbox',
 };

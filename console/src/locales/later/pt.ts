@@ -226,7 +226,7 @@ export const later: Later = {
   'alert.test': 'Testar',
   'alert.notice': 'Último aviso',
   'alert.deleteNote': 'A regra {name} desaparece e ninguém recebe mais avisos.',
-  'alert.missing': 'São necessários um nome, uma URL e um número.',
+  'alert.missing': 'São necessários um nome, um número, e uma URL ou o outbox.',
   'alert.empty': 'Nenhuma regra de alerta aqui. Uma regra chama uma URL quando um número passa de um limite, como mais de 10 incidentes abertos.',
   'alert.all': 'Todas',
   'draft.save': 'Salvar rascunho',
@@ -252,4 +252,6 @@ export const later: Later = {
   'late.since': 'Atraso de {time}',
   'late.byModel': 'Mais tarde que o prazo do seu modelo',
   'late.byUsual': 'Mais tempo que nove em cada dez instâncias da sua versão',
+  'alert.toOutbox': 'Avisar o receptor do outbox',
+  'alert.outbox': 'Outbox',
 };
