@@ -72,8 +72,8 @@ class AlertDelivery(NamedTuple):
     to_outbox: bool
     secret: str | None
     now_s: int
-    url_told: bool = False
-    outbox_told: bool = False
+    url_done: bool = False
+    outbox_done: bool = False
 
     @property
     def id(self) -> str:
@@ -166,7 +166,7 @@ async def tried(connection: Connection, delivery: AlertDelivery, error: str | No
         state,
         error,
         delay_s or 0.0,
-        delivery.url_told,
-        delivery.outbox_told,
+        delivery.url_done,
+        delivery.outbox_done,
     )
     await connection.execute(_sql["tried"], values)

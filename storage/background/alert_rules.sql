@@ -142,11 +142,11 @@ UPDATE alert_deliveries d SET attempts = d.attempts + 1, due_at = clock_timestam
 FROM due JOIN alert_rules r ON r.alert_rule_key = due.alert_rule_key
 WHERE d.alert_rule_key = due.alert_rule_key AND d.revision = due.revision
 RETURNING d.alert_rule_key, d.revision, d.kind, d.value, d.made_at, d.attempts, r.name, r.tenant_id, r.process_id, r.metric,
-    r.threshold, r.url, r.to_outbox, r.secret, extract(epoch FROM clock_timestamp())::bigint, d.url_told, d.outbox_told;
+    r.threshold, r.url, r.to_outbox, r.secret, extract(epoch FROM clock_timestamp())::bigint, d.url_done, d.outbox_done;
 
 -- name: tried
 -- The outcome of an attempt ($3). $4 is the state; a pending one is due again after $6 seconds. $7 and $8: who has been told.
 UPDATE alert_deliveries
 SET state = $4, error = $5, due_at = clock_timestamp() + $6::float8 * interval '1 second',
-    ended_at = CASE WHEN $4 <> 'PENDING' THEN clock_timestamp() END, url_told = $7, outbox_told = $8
+    ended_at = CASE WHEN $4 <> 'PENDING' THEN clock_timestamp() END, url_done = $7, outbox_done = $8
 WHERE alert_rule_key = $1 AND revision = $2 AND attempts = $3 AND state = 'PENDING';

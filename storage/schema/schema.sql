@@ -13,8 +13,8 @@ CREATE TABLE alert_deliveries (
     attempts integer DEFAULT 0 NOT NULL,
     ended_at timestamp with time zone,
     error text,
-    url_told boolean DEFAULT false NOT NULL,
-    outbox_told boolean DEFAULT false NOT NULL,
+    url_done boolean DEFAULT false NOT NULL,
+    outbox_done boolean DEFAULT false NOT NULL,
     CONSTRAINT alert_deliveries_alert_rule_key_fkey FOREIGN KEY (alert_rule_key) REFERENCES alert_rules(alert_rule_key) ON DELETE CASCADE,
     CONSTRAINT alert_deliveries_pkey PRIMARY KEY (alert_rule_key, revision)
 ) WITH (fillfactor=50);

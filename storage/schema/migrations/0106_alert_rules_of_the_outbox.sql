@@ -6,6 +6,6 @@ DO $$ BEGIN
     END IF;
     ALTER TABLE alert_rules ADD COLUMN to_outbox boolean NOT NULL DEFAULT false;
     ALTER TABLE alert_deliveries
-        ADD COLUMN url_told boolean NOT NULL DEFAULT false,
-        ADD COLUMN outbox_told boolean NOT NULL DEFAULT false;
+        ADD COLUMN url_done boolean NOT NULL DEFAULT false,
+        ADD COLUMN outbox_done boolean NOT NULL DEFAULT false;
 END $$;

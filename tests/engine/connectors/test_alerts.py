@@ -335,7 +335,7 @@ async def test_a_clock_that_was_set_back_holds_up_no_rule_and_no_notice(make, do
     await connection.execute("UPDATE alert_rules SET next_at = 'infinity'")
     await do()
     await connection.execute(
-        "UPDATE alert_deliveries SET state = 'PENDING', url_told = false, due_at = clock_timestamp() + interval '2 d'"
+        "UPDATE alert_deliveries SET state = 'PENDING', url_done = false, due_at = clock_timestamp() + interval '2 d'"
     )
     await do()
     assert told(server) == [("RAISED", 9)] * 2
