@@ -33,7 +33,18 @@ LARGE = (
         "operations",
         "batches",
     ),
-    *("lone", "decisions", "overload", "row_security", "console", "growth", "retention", "tracing", "metrics"),
+    *(
+        "workers",
+        "lone",
+        "decisions",
+        "overload",
+        "row_security",
+        "console",
+        "growth",
+        "retention",
+        "tracing",
+        "metrics",
+    ),
 )
 """A minute or more each, on up to a million rows: only by name."""
 NAMES = USUAL + LARGE

@@ -47,8 +47,8 @@ class Slots:
         for event in waits:
             event.set()
 
-    async def wait_free(self) -> None:
-        while self.free <= 0:
+    async def wait_free(self, least: int = 1) -> None:
+        while self.free < least:
             event = anyio.Event()
             self._waits.append(event)
             await event.wait()

@@ -34,8 +34,11 @@ Backend = Literal["asyncio", "trio"]
 log = logging.getLogger("vivero.worker")
 CONCURRENCY, LEASE_S, LIMIT_S, GRACE_S = 32, 30.0, 600.0, 20.0
 BACKOFF_S = (1.0, 10.0, 60.0)
-SPARE_CONNECTIONS = 4
-"""Connections for the extension of leases, beside one for each long poll and each job."""
+GATHER_S = 0.02
+"""The longest time for which a free slot waits for others while there are more jobs."""
+REPORTING_CONNECTIONS, SPARE_CONNECTIONS = 8, 4
+"""Connections for reports and for the extension of leases, beside one for each long poll. Reports take turns: httpx
+looks at each connection that it has for each request."""
 
 
 class Worker:
@@ -190,7 +193,7 @@ class Worker:
                 raise first_of(group) from None
 
     def _new_client(self) -> Client:
-        connections = len(self.functions) + min(self._slots.limit, 100) + SPARE_CONNECTIONS
+        connections = len(self.functions) + min(self._slots.limit, REPORTING_CONNECTIONS) + SPARE_CONNECTIONS
         return Client(self.server_address, credentials=self._credentials, connections=connections)
 
     async def _work(self, requests: JobRequests) -> None:
@@ -211,16 +214,27 @@ class Worker:
     async def _poll(self, requests: JobRequests, jobs: Jobs, function: JobFunction, group: anyio.abc.TaskGroup) -> None:
         """Get jobs of one type while there are free slots for them."""
         remaining = self._max_jobs
+        more = False
         while remaining is None or remaining > 0:
+            if more:
+                await self._gather(function)
             await function.slots.wait_free()
             await self._slots.wait_free()
             limit = min(function.slots.free, max(1, self._slots.free // len(self.functions)))
             limit = limit if remaining is None else min(limit, remaining)
             got = await requests.activate(function.job_type, function.fetched, function.lease_s, limit)
+            more = len(got) == limit
             for job in got:
                 function.slots.take()
                 group.start_soon(jobs.work, function, job)
             remaining = remaining if remaining is None else remaining - len(got)
+
+    async def _gather(self, function: JobFunction) -> None:
+        """Wait for several free slots, but not long: jobs wait at the server, and each request for some costs as much
+        as the report of one."""
+        await function.slots.wait_free()
+        with anyio.move_on_after(GATHER_S):
+            await function.slots.wait_free(max(function.slots.limit // 4, 1))
 
     def _log_ready(self) -> None:
         log.info("listening for jobs: %s", ", ".join(self.functions))
