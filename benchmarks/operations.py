@@ -2,8 +2,8 @@
 
 `VIVERO_BENCH_TREE` is the number of items of the loop (9,990), and `VIVERO_BENCH_KINDS` names its kinds, which run in
 programs of their own. `jobs` and `user_tasks` are its activities. The `timers` are due while it is suspended, and
-messages come for its `subscriptions`. The others are those of the benchmark `loops`. A phase ends a second after all
-that it began is done.
+messages come for its `subscriptions`. The migration of `waits` opens a timer in each inner instance; there are half as
+many. The others are those of the benchmark `loops`. A phase ends a second after all that it began is done.
 """
 
 from __future__ import annotations
@@ -35,7 +35,8 @@ from vivero.storage.postgres import driver
 from vivero.storage.postgres.driver import Connection
 
 ITEMS = int(os.environ.get("VIVERO_BENCH_TREE", "9990"))
-KINDS = os.environ.get("VIVERO_BENCH_KINDS", "jobs user_tasks timers subscriptions").split()
+KINDS = os.environ.get("VIVERO_BENCH_KINDS", "jobs user_tasks timers subscriptions waits").split()
+INNER = "timers", "waits"
 REST_S = 1.0
 PUBLISHERS = 16
 HOUR_MS = 3_600_000
@@ -51,8 +52,18 @@ _ACTIVITIES = {
         '<sequenceFlow id="wb" sourceRef="wait" targetRef="we"/>',
     ),
     "subscriptions": ("receiveTask", ""),
+    "waits": (
+        "subProcess",
+        '<startEvent id="ws"/><serviceTask id="wait"><extensionElements><zeebe:taskDefinition type="long-work"/>'
+        '</extensionElements></serviceTask><sequenceFlow id="wa" sourceRef="ws" targetRef="wait"/>',
+    ),
 }
-"""Kind → the activity of the loop, and its content. That of `timers` has two elements for each item."""
+"""Kind → the activity of the loop, and its content. Those of `timers` and `waits` have two elements for each item."""
+_OPENED = (
+    '<subProcess id="reminder" triggeredByEvent="true"><startEvent id="due" isInterrupting="false">'
+    "<timerEventDefinition><timeDuration>PT1H</timeDuration></timerEventDefinition></startEvent></subProcess>"
+)
+"""The later version of `waits` has this, too."""
 
 
 def run() -> tuple[dict[str, float], dict[str, str]]:
@@ -68,7 +79,8 @@ def run() -> tuple[dict[str, float], dict[str, str]]:
 def model(kind: str, id: str) -> bytes:
     """A version of the process whose loop has the activity `id`."""
     name, content = _ACTIVITIES[kind]
-    extensions, inside = ("", content) if kind == "timers" else (content, "")
+    extensions, inside = ("", content) if kind in INNER else (content, "")
+    inside += _OPENED if kind == "waits" and id != "work" else ""
     awaited = ' messageRef="m"' if kind == "subscriptions" else ""
     return f"""<definitions xmlns="http://www.omg.org/spec/BPMN/20100524/MODEL" targetNamespace="https://example.org"
  xmlns:zeebe="http://camunda.org/schema/zeebe/1.0"><message id="m" name="m"><extensionElements><zeebe:subscription
@@ -126,7 +138,8 @@ async def _measure(kind: str, dsn: str, port: int, _process: psutil.Process) -> 
         database = await driver.connect(dsn, name="benchmark")
         try:
             begun = httpx.AsyncClient(base_url=f"http://127.0.0.1:{port}/v2", timeout=PATIENCE_S)
-            tree = _Tree(client, database, "/v2" + await begin_loop(begun, dsn, ITEMS))
+            items = ITEMS // 2 if kind == "waits" else ITEMS
+            tree = _Tree(client, database, "/v2" + await begin_loop(begun, dsn, items))
             await trio.sleep(WARM_S)
             async with tree.phase("idle"):
                 await trio.sleep(IDLE_S)
@@ -152,7 +165,7 @@ async def _migrate(kind: str, tree: _Tree) -> None:
     resource = {"resources": ("model.bpmn", model(kind, "other"))}
     answer = (await tree.client.post("/v2/deployments", files=resource)).raise_for_status().json()
     target = answer["deployments"][0]["processDefinition"]["processDefinitionKey"]
-    ids = {"work": "other"} | ({"wait": "wait"} if kind == "timers" else {})
+    ids = {"work": "other"} | ({"wait": "wait"} if kind in INNER else {})
     mappings = [{"sourceElementId": source, "targetElementId": goal} for source, goal in ids.items()]
     await tree.ask("migration", {"targetProcessDefinitionKey": target, "mappingInstructions": mappings})
 
@@ -197,10 +210,12 @@ _MEANWHILE: dict[str, Callable[[_Tree], Awaitable[None]]] = {
     "user_tasks": _nothing,
     "timers": _timers_due,
     "subscriptions": _messages_come,
+    "waits": _nothing,
 }
 _RESUMED: dict[str, Callable[[_Tree], Awaitable[None]]] = {
     "jobs": _nothing,
     "user_tasks": _nothing,
     "timers": _timers_fired,
     "subscriptions": _messages_awaited,
+    "waits": _nothing,
 }
