@@ -142,6 +142,21 @@ def test_the_layout_routes_each_statement_of_functions(name):
         assert is_routed(after, ("p",)), text
 
 
+def test_locks_sequences_and_notifications_stay_at_the_coordinator():
+    """No statement or function that a worker runs uses what each server has for itself."""
+    serving = {name for name in DEFINITIONS if uses_the_server(DEFINITIONS[name])}
+    assert {"append_commands", "append_fresh", "forward_inbox", "notify_identities"} <= serving
+    at_workers = set(re.findall(r"create_distributed_function\('(\w+)\(", DISTRIBUTED_FILE.read_text()))
+    assert len(at_workers) > 5
+    assert at_workers & serving == set()
+    routed = {name for name, one in STATEMENTS.items() if named_tables(one.text) & set(COLUMNS)}
+    assert {name for name in routed if uses_the_server(STATEMENTS[name].text)} == set()
+
+
+def uses_the_server(text):
+    return re.search(r"\b(pg_advisory\w*|pg_notify|nextval|setval|LISTEN)\b", text) is not None
+
+
 def test_only_these_statements_also_need_tables_of_the_coordinator():
     found = {
         name: named_tables(statement.text) & LOCAL
