@@ -7,12 +7,13 @@ second. Beside others, it sends as much as the engine processes in some millisec
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 import trio
 
 from vivero.core.partitions.keys import partition_of
 from vivero.engine.timers.pace import LEAST, TriggerPace
+from vivero.storage.log.command_log import CommandOutcome
 
 BESIDE_S = 0.005
 """The wait of others' commands behind those of batches, if there are any."""
@@ -23,7 +24,8 @@ COMPANY_S = 1.0
 class ItemPace:
     """The number of unprocessed commands of batches. It learns from commits whether others have commands.
 
-    This node hears of the commits of partitions that it leads. The outcomes of items tell of the others, later.
+    This node hears of the commits of partitions that it leads, with the answers in them: the follow-ups of items, which
+    are in the log, too, have none. The outcomes of items tell of the other partitions, later, by the gaps between them.
     """
 
     def __init__(self, most: int, delay_s: float) -> None:
@@ -35,6 +37,8 @@ class ItemPace:
         self._own: dict[int, deque[tuple[int, float]]] = {}
         """Partition → positions of commands and when they were appended (Trio's clock), the oldest first."""
         self._processed: dict[int, int] = {}
+        self._answers: dict[int, list[Sequence[CommandOutcome]]] = {}
+        """Partition that this node leads → the answers of commits that are not judged yet."""
         self._judged: dict[int, int] = {}
         """Partition → the position up to which commands are known as own ones or those of others."""
 
@@ -71,8 +75,13 @@ class ItemPace:
         for partition in self._processed:
             self._judge(partition)
 
-    def committed(self, partition: int, watermark: int) -> bool:
-        """The log of a partition is processed up to this position; whether known commands of batches are, too."""
+    def committed(self, partition: int, watermark: int, answers: Sequence[CommandOutcome] | None = None) -> bool:
+        """The log of a partition is processed up to this position; whether known commands of batches are, too.
+
+        `answers`: those of the commit, if this node leads the partition.
+        """
+        if answers is not None:
+            self._answers.setdefault(partition, []).append(answers)
         self._processed[partition] = max(watermark, self._processed.get(partition, watermark))
         return not self._appending and self._judge(partition)
 
@@ -86,25 +95,28 @@ class ItemPace:
             self.committed(partition, position)
 
     def _judge(self, partition: int) -> bool:
-        """Measure the own commands among those that were processed since the last time; the rest are others'.
-
-        Returns whether there were own ones.
-        """
+        """Measure the own commands among those that were processed since the last time; whether there were any."""
         watermark = self._processed[partition]
         before, self._judged[partition] = self._judged.get(partition, watermark), watermark
-        since = self._taken(partition, watermark)
-        if watermark - before > len(since):
+        own = self._taken(partition, watermark)
+        if self._others_had_commands(partition, before, watermark, own):
             self._others_at = trio.current_time()
-        self._note(since)
-        return bool(since)
+        if own:
+            self._pace.processed(trio.current_time() - next(iter(own.values())), full=True)
+        return bool(own)
 
-    def _taken(self, partition: int, upto: int) -> list[float]:
-        """Forget the own commands up to a position; when they were appended."""
-        own, found = self._own.get(partition, deque()), list[float]()
+    def _others_had_commands(self, partition: int, before: int, watermark: int, own: Mapping[int, float]) -> bool:
+        answers = self._answers.pop(partition, None)
+        if answers is None:
+            return watermark - before > len(own)
+        return any(
+            before < each.position <= watermark and each.position not in own for some in answers for each in some
+        )
+
+    def _taken(self, partition: int, upto: int) -> dict[int, float]:
+        """Forget the own commands up to a position: position → when they were appended, the oldest first."""
+        own, found = self._own.get(partition, deque()), dict[int, float]()
         while own and own[0][0] <= upto:
-            found.append(own.popleft()[1])
+            position, since = own.popleft()
+            found[position] = since
         return found
-
-    def _note(self, since: list[float]) -> None:
-        if since:
-            self._pace.processed(trio.current_time() - since[0], full=True)

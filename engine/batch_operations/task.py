@@ -35,7 +35,7 @@ from vivero.engine.supervision.beat import Beat
 from vivero.engine.supervision.dedicated_connection import DedicatedConnection
 from vivero.engine.supervision.wake_up import WakeUp
 from vivero.storage.log import command_log as command_log
-from vivero.storage.log.command_log import Appended
+from vivero.storage.log.command_log import Appended, CommandOutcome
 from vivero.storage.postgres.driver import Connection
 from vivero.storage.postgres.errors import StorageError, describe
 from vivero.storage.postgres.ticks import tick_in
@@ -125,9 +125,9 @@ class BatchOperations:
         self._epoch = epoch
         self._wake.set()
 
-    def committed(self, partition: int, watermark: int) -> None:
-        """The log of a partition that this node leads is processed up to this position."""
-        if self._pace.committed(partition, watermark):
+    def committed(self, partition: int, watermark: int, answers: Sequence[CommandOutcome]) -> None:
+        """The log of a partition that this node leads is processed up to a position. `answers`: those of the commit."""
+        if self._pace.committed(partition, watermark, answers):
             self._wake.set()
 
     def wake(self) -> None:

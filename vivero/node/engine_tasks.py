@@ -12,6 +12,7 @@ from vivero.api.access.creators import PresentRights
 from vivero.api.admission.redirects import ALL_ADDRESSES
 from vivero.config.roles import Role
 from vivero.config.sections import Config
+from vivero.core.execution.outcomes import Ended
 from vivero.engine.appender.task import Appender, WorkChannel
 from vivero.engine.batch_operations.settings import BATCH_OPERATIONS_PARTITION
 from vivero.engine.batch_operations.task import BatchOperations
@@ -31,6 +32,7 @@ from vivero.node.node_events import APPENDED, INBOX, NodeEvents
 from vivero.node.part import NodePart
 from vivero.storage.cluster.clock import CLOCK_CHANNEL
 from vivero.storage.cluster.nodes import NODES_CHANNEL, ClusterView, Registration
+from vivero.storage.log.command_log import CommandOutcome
 from vivero.storage.postgres.plans import CHORES
 from vivero.storage.postgres.pool import Pool
 from vivero.storage.schema.migration_files import SCHEMA_VERSION
@@ -131,6 +133,7 @@ class EngineTasks(NodePart):
 
     def hears(self, events: NodeEvents) -> None:
         """Subscribe to what concerns partitions and their logs."""
+        events.outcomes.append(self._committed)
         events.leading += [self.appender.processed, self._processed]
         events.leads.append(self._term_began)
         events.timers_changed.append(lambda partition, changes: self.timers[partition].changed(changes))
@@ -150,9 +153,11 @@ class EngineTasks(NodePart):
         else:
             self._events.announce(APPENDED, partition, position)
 
+    def _committed(self, partition: int, watermark: int, outcomes: list[CommandOutcome], _ended: list[Ended]) -> None:
+        self.batch_operations.committed(partition, watermark, outcomes)
+
     def _processed(self, partition: int, watermark: int) -> None:
         self.timers[partition].committed(watermark)
-        self.batch_operations.committed(partition, watermark)
 
     def _inbox_filled(self, partition: int) -> None:
         if not self._note_inbox(partition):

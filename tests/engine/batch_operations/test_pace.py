@@ -4,6 +4,7 @@ import pytest
 
 from vivero.engine.batch_operations.pace import BESIDE_S, COMPANY_S, ItemPace
 from vivero.engine.timers.pace import FIRST, GROW, LEAST
+from vivero.storage.log.command_log import CommandOutcome
 
 DELAY_S = 0.1
 FIRST_POSITION = 1 << 51
@@ -52,6 +53,26 @@ async def test_beside_others_few_wait_in_the_log_and_more_again_when_they_are_go
     assert max(flights) <= max(LEAST, 1.3 * BESIDE_S * per_second)
     mock_clock.jump(COMPANY_S)
     assert log.pace.allowed > 2 * max(flights)
+
+
+@pytest.mark.parametrize("late", [False, True])
+async def test_follow_ups_of_items_are_no_commands_of_others(mock_clock, late):
+    """They stand in the log behind the items, and nobody waits for them. Nor is a late answer to an item a command."""
+    pace = ItemPace(400, DELAY_S)
+    pace.committed(1, FIRST_POSITION, [])
+    earlier = FIRST_POSITION
+    for first in range(FIRST_POSITION + 1, FIRST_POSITION + 100, 10):
+        pace.append()
+        if not late:
+            pace.appended([first])
+        mock_clock.jump(0.001)
+        pace.committed(1, first + 9, [CommandOutcome(first), CommandOutcome(earlier), CommandOutcome(2 << 51)])
+        if late:
+            pace.appended([first])
+        assert not pace.beside
+        earlier = first
+    pace.committed(1, first + 10, [CommandOutcome(first + 10)])
+    assert pace.beside
 
 
 async def test_a_log_that_another_node_works_off_is_measured_by_outcomes(mock_clock):

@@ -12,6 +12,7 @@ from vivero.engine.batch_operations.task import PAUSE_S
 from vivero.engine.outcomes.admission import Overloaded
 from vivero.engine.timers.pace import LEAST
 from vivero.storage.cluster import clock
+from vivero.storage.log.command_log import CommandOutcome
 from vivero.storage.postgres import driver
 from vivero.storage.work import batch_operations
 from vivero.storage.work.batch_operations import RESUME_PROCESS_INSTANCE, SUSPEND_PROCESS_INSTANCE, CallerBounds
@@ -226,7 +227,7 @@ async def test_beside_others_it_sends_few_and_rests_in_between(engine, monkeypat
     batch, batches, rests, most = await engine.begin(), engine.batches(), 0, 0
     last = engine.appender.last_position(1)
     for position in (last, last + 1):
-        batches.committed(1, position)  # the second one tells of a command of others
+        batches.committed(1, position, [CommandOutcome(position)])  # the second one tells of a command of others
     while (pause_s := await batches.run_once(engine.connection, beat())) is not None:
         state, _, *ended = await engine.counts(batch)
         if state == "COMPLETED":
