@@ -9,7 +9,7 @@ from __future__ import annotations
 
 SHARE = 0.25
 """The part of the time for which batches work beside others."""
-MOST_REST_S = 1.0
+MOST_REST_S = 0.5
 """The longest rest: however slow everything is, the next commands follow."""
 MOST_WORK_S = 1.0
 """The longest work before a rest. Commands whose log nobody processes do not keep the others from it."""
