@@ -1,6 +1,6 @@
 """Workers in Python: jobs a second of `vivero.worker` and of the official client, and the time from POST to function.
 
-Each worker has a process of its own, and finds more jobs than it can do; then 50 instances a second come to an idle
+Each worker has a process of its own, and finds more jobs than it can do; then 20 instances a second come to an idle
 worker. The engine's own activation latency is that of a raw client at the same pace (`benchmarks.http_client`).
 """
 
@@ -12,16 +12,16 @@ import sys
 from pathlib import Path
 from time import perf_counter, sleep
 
-import httpx
 import trio
 
 from benchmarks.http import client
+from benchmarks.http_client import connected, post
 from benchmarks.model import ONE_TASK, VARIABLES
 from benchmarks.server import fresh_database, program
 from benchmarks.worker_client import KINDS
 
 FULL_S, PACED_S, WARM_S = 6.0, 6.0, 2.0
-PACE = 50.0
+PACE = 20.0
 BEGIN_S = 4.0
 """The time in which a worker starts before instances come."""
 BACKLOG = 6_000
@@ -50,7 +50,7 @@ def _measure(dsn: str) -> dict[str, float]:
             figures[f"{kind}_begun_ratio"] = found["begun_p50_ms"] / engine["activated_p50_ms"]
         _fill(port)
         for kind in KINDS:
-            found = json.loads(_worker(kind, port, FULL_S).communicate()[0])
+            found = _figures(_worker(kind, port, FULL_S))
             figures |= {f"{kind}_{name}": found[name] for name in ("jobs_per_s", "cpu_us_per_job")}
         for suffix in ("", "_100"):
             figures[f"jobs_per_s_ratio{suffix}"] = (
@@ -62,22 +62,32 @@ def _measure(dsn: str) -> dict[str, float]:
 def _worker(kind: str, port: int, seconds: float) -> subprocess.Popen[str]:
     command = [sys.executable, "-m", "benchmarks.worker_client", kind, str(port), str(seconds)]
     where = Path(__file__).parents[1]
-    return subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True, cwd=where)
+    return subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, cwd=where)
+
+
+def _figures(worker: subprocess.Popen[str]) -> dict[str, float]:
+    """The figures of a worker. Raises RuntimeError with the end of what it said."""
+    output, errors = worker.communicate()
+    if worker.returncode:
+        raise RuntimeError(f"the worker failed: {errors[-2000:]}")
+    found: dict[str, float] = json.loads(output.splitlines()[-1])
+    return found
 
 
 def _paced(port: int, kind: str) -> dict[str, float]:
     """The figures of a worker that is idle between the instances."""
     worker = _worker(kind, port, PACED_S - 1)
     sleep(BEGIN_S)
-    with httpx.Client(base_url=f"http://127.0.0.1:{port}", trust_env=False) as http:
+    with connected(port) as connection:
         begin = perf_counter()
         for number in range(int(PACED_S * PACE)):
             sleep(max(begin + number / PACE - perf_counter(), 0))
             variables = VARIABLES | {"sent": perf_counter()}
             body = {"processDefinitionId": "measured", "variables": variables}
-            http.post("/v2/process-instances", json=body).raise_for_status()
-    found: dict[str, float] = json.loads(worker.communicate()[0])
-    return found
+            connection.sendall(post("/process-instances", json.dumps(body).encode()))
+            if not connection.recv(65_536).startswith(b"HTTP/1.1 200"):
+                raise RuntimeError("the server refused an instance")
+    return _figures(worker)
 
 
 def _fill(port: int) -> None:
