@@ -1,6 +1,10 @@
 """Functions that take long, hang, raise anything, or run in threads: leases, limits, and jobs that are given back."""
 
+import re
+import sys
 import threading
+from pathlib import Path
+from types import ModuleType
 
 import pytest
 import trio
@@ -352,3 +356,25 @@ async def test_a_thread_sees_that_its_job_is_lost(worker_of, reports):
 async def test_a_worker_without_functions_says_so(worker_of):
     with pytest.raises(ValueError, match=r"decorate one with @worker\.job"):
         await worker_of(StubServer()).serve()
+
+
+@pytest.mark.parametrize(
+    ("card", "told"),
+    [
+        ("4111", ("completion", "1", {"charged": 3.8})),
+        ("expired", ("error", "1", "card-declined", "CardDeclined: the card of instance 7 has expired", {})),
+    ],
+)
+async def test_the_worker_of_the_documentation(autojump_clock, worker_of, monkeypatch, card, told):
+    page = Path(__file__).parents[3] / "docs" / "workers.md"
+    code, *_ = re.findall(r"^```python\n(.*?)^```", page.read_text(), re.MULTILINE | re.DOTALL)
+    module = ModuleType("workers_of_the_page")
+    monkeypatch.setitem(sys.modules, module.__name__, module)
+    exec(compile(code, str(page), "exec"), module.__dict__)
+    items = [{"sku": "rose", "price": 1.2, "quantity": 2}, {"sku": "fern", "price": 1.4}]
+    server = StubServer(job(1, type="charge-card", card=card, items=items) | {"processInstanceKey": "7"})
+    worker: Worker = worker_of(server, max_jobs=1)
+    worker.include(module.worker)
+    await worker.serve()
+    assert server.told == [told]
+    assert server.asked[0]["fetchVariable"] == ["card", "items"]
