@@ -33,7 +33,7 @@ from vivero.storage.retention.erasure_by_value import (
     Search,
 )
 
-MESSAGES, PENDING_STARTS, LOGS = "messages:", "starts:", "log:"
+MESSAGES, PENDING_STARTS, QUEUED, LOGS = "messages:", "starts:", "queued:", "log:"
 """The beginnings of places, before those of the tables."""
 NO_PLACE = "The provided after is no place that an answer has named"
 T = TypeVar("T")
@@ -76,6 +76,7 @@ class Answer:
                 "events": counts["events"],
                 "messages": counts["messages"],
                 "pendingStarts": counts["pending_starts"],
+                "queuedCommands": counts["queued_commands"],
                 "comments": counts["comments"],
                 "savedViews": counts["saved_views"],
                 "modelDrafts": counts["model_drafts"],
@@ -128,7 +129,7 @@ class Pages:
             found, following = await by_value.search_pending_starts(connection, self.search, place)
         await self._expire(found)
         self.answer.counts.add(Counts(pending_starts=len(found)))
-        return LOGS if following is None else PENDING_STARTS + ".".join(map(str, following))
+        return QUEUED if following is None else PENDING_STARTS + ".".join(map(str, following))
 
     async def _expire(self, found: Sequence[Buffered]) -> None:
         if not found or self.search.dry:
@@ -168,7 +169,7 @@ class Pages:
 
     async def table(self, rest: str, kind: str) -> str | None:
         """The next page of a table that belongs to no tree. Raises Problem 400 if it is not the caller's to search."""
-        table, decoder = _TABLES[kind]
+        table, decoder = _SEARCHED[kind]
         if not self._may_search(table):
             raise invalid_argument(NO_PLACE)
         after = _read(rest, lambda: decoder.decode(base64.urlsafe_b64decode(rest)), table.first)
@@ -179,6 +180,8 @@ class Pages:
         self.answer.counts.add(counts)
         if found is not None:
             return kind + base64.urlsafe_b64encode(msgspec.json.encode(found)).decode()
+        if kind == QUEUED:
+            return LOGS
         later = list(_TABLES)[list(_TABLES).index(kind) + 1 :]
         return next((each for each in later if self._may_search(_TABLES[each][0])), None)
 
@@ -198,11 +201,12 @@ class Pages:
 _TABLES: Mapping[str, tuple[by_value.SearchedTable, msgspec.json.Decoder[tuple[Any, ...]]]] = {
     f"{table.name}:": (table, msgspec.json.Decoder(table.key)) for table in by_value.TABLES
 }
+_SEARCHED = {QUEUED: (by_value.QUEUED_COMMANDS, msgspec.json.Decoder(by_value.QUEUED_COMMANDS.key)), **_TABLES}
 _STEPS: Mapping[str, Callable[[Pages, str], Awaitable[str | None]]] = {
     MESSAGES: Pages.messages,
     PENDING_STARTS: Pages.pending_starts,
     LOGS: Pages.logs,
-    **{kind: partial(Pages.table, kind=kind) for kind in _TABLES},
+    **{kind: partial(Pages.table, kind=kind) for kind in _SEARCHED},
 }
 """The beginning of a place → its search, in the order of the searches."""
 

@@ -18,6 +18,7 @@ SLEEPING = {
         "tests/api/test_shared_budget.py",
         "tests/api/test_new_work.py",
         "tests/api/test_outcome_waits.py",
+        "tests/engine/appender/test_transaction_inbox.py",
         "tests/engine/connectors/test_http_json.py",
         "tests/engine/consumer/test_attempts.py",
         "tests/engine/supervision/test_supervisor.py",

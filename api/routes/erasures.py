@@ -43,7 +43,7 @@ Text = Annotated[str, msgspec.Meta(min_length=SHORTEST, max_length=1_000)]
 AFTER = Annotated[
     str,
     msgspec.Meta(
-        pattern=r"^(-?[0-9]{1,25}|(archive|messages|starts|log|comments|views|drafts|rules|notices|batches|items|executions):[!-~]{0,200}|(keys|workers):[!-~]{0,9999})$"
+        pattern=r"^(-?[0-9]{1,25}|(archive|messages|starts|queued|log|comments|views|drafts|rules|notices|batches|items|executions):[!-~]{0,200}|(keys|workers):[!-~]{0,9999})$"
     ),
 ]
 """The end of the last answer: behind a key, or a place in the archive, the logs, or another table."""

@@ -50,6 +50,8 @@ class AppenderSettings:
     """
     poll_s: float = 1.0
     """Interval in which the inbox is checked without a wake-up."""
+    transaction_poll_s: float = 0.05
+    """Interval in which commands of clients' own transactions are looked for, once there have been any."""
     outage_patience_s: float = 2.0
     """After this time without PostgreSQL, appends fail at once."""
 

@@ -24,6 +24,7 @@ from vivero.engine.appender.log_lag import LogLag
 from vivero.engine.appender.new_commands import NewCommands, gather
 from vivero.engine.appender.settings import AppenderSettings, AppenderStats
 from vivero.engine.appender.traces import traced_command
+from vivero.engine.appender.transaction_inbox import TransactionInbox
 from vivero.engine.outcomes.admission import Draining, InDoubt, NotAppended, Overloaded, Unavailable
 from vivero.engine.outcomes.replies import OutcomeRegistry, Replies, Reply, replies_by, reply_by
 from vivero.engine.supervision.beat import Beat
@@ -89,6 +90,7 @@ class Appender:
         self._calls: deque[AppendCall] = deque()
         self._filled_inboxes: set[int] = set()
         self._forwarding = Forwarding(settings.forward_count, settings.lag_s)
+        self._transactions = TransactionInbox(settings.forward_count, settings.transaction_poll_s, settings.poll_s)
         self._log = LogLag(settings)
         self._wake = WakeUp()
         self._draining = False
@@ -210,7 +212,7 @@ class Appender:
         """The engine made progress: the log may have capacity for `new` commands, and for more of the inbox."""
         new = self._new.get(partition)
         has_capacity = new is not None and new.measure_capacity(self._progress_of(partition)) and new.first is not None
-        if has_capacity or partition in self._filled_inboxes:
+        if self._transactions.waits_for(partition) or has_capacity or partition in self._filled_inboxes:
             self._wake.set()
 
     def last_position(self, partition: int) -> int:
@@ -356,11 +358,10 @@ class Appender:
         """At most one append and one forward. True if there was anything to do."""
         if not self._calls:
             self._gather()
-        if self._calls:
+        appends = bool(self._calls)
+        if appends:
             await self._make_call(connection, beat, self._calls[0])
-            await self._forward(connection, beat)
-            return True
-        return await self._forward(connection, beat)
+        return await self._forward(connection, beat) or appends
 
     async def _turn(self, connection: Connection, beat: Beat) -> None:
         beat.beat()
@@ -368,17 +369,18 @@ class Appender:
         if trio.current_time() >= self._poll_at:
             await self._poll(connection, beat)
         elif not busy:
-            await self._wake.idle(beat, self._poll_at)
+            await self._wake.idle(beat, min(self._poll_at, self._transactions.look_at))
 
     async def _poll(self, connection: Connection, beat: Beat) -> None:
         """Look for what is not reported: appends of other nodes, cursors of partitions without an owner, inboxes."""
         led_partitions = self._led_partitions()
         with beat.waiting(self._settings.call_timeout_s):
             for partition in {1, *led_partitions, *self._log}:
-                last, is_inbox_filled = await command_log.look(connection, partition)
-                if is_inbox_filled and partition in led_partitions:
+                look = await command_log.look(connection, partition)
+                if look.is_inbox_filled and partition in led_partitions:
                     self._filled_inboxes.add(partition)
-                self._note_last(partition, last)
+                self._transactions.look_if(look.has_transactions)
+                self._note_last(partition, look.last)
                 if self._progress_of(partition) is None:
                     known, limit = self.last_position(partition), self._settings.backlog
                     cursor = await command_log.cursor_before(connection, partition, known, limit)
@@ -475,7 +477,7 @@ class Appender:
         raise error
 
     async def _forward(self, connection: Connection, beat: Beat) -> bool:
-        """Move commands from one inbox to its log, if there are any and there is capacity."""
+        """Move commands from one inbox to its log, if there are any and there is capacity. Follow-ups go first."""
         for partition in sorted(self._filled_inboxes):
             count = self._forwarding.capacity(partition, self._progress_of(partition))
             if count > 0:
@@ -487,4 +489,8 @@ class Appender:
                     self._forwarding.moved(partition, position, count)
                     self._note_appended(partition, position)
                 return True
-        return False
+        with beat.waiting(self._settings.call_timeout_s):
+            move = await self._transactions.run_once(connection, self._led_partitions(), self._progress_of)
+        if move is not None and move.position is not None:
+            self._note_appended(move.partition, move.position)
+        return move is not None

@@ -23,8 +23,9 @@ from types import ModuleType
 from typing import Any
 
 from vivero.core.records.codec import event_names
-from vivero.engine.jobs import schedules
+from vivero.engine.jobs import parameters, schedules
 from vivero.engine.jobs.durations import seconds
+from vivero.engine.jobs.parameters import DeferQueue
 from vivero.engine.jobs.retries import RetrySettings
 from vivero.engine.jobs.schedules import Schedule
 from vivero.engine.jobs.tracker import RunLimits
@@ -122,6 +123,23 @@ class JobDefinition:
         if self.runs is Runs.THREAD and self.timeout_s is not None:
             raise ValueError(f"job '{self.type}': a function that runs in a thread cannot have a timeout")
 
+    def defer(
+        self,
+        queue: DeferQueue,
+        *,
+        at: datetime | None = None,
+        unique_key: str | None = None,
+        allow_unknown: bool = False,
+        **fields: Any,
+    ) -> int:
+        """Add an execution with these fields in its payload, in the transaction of the queue; its id there.
+
+        Raises:
+            BadPayload: the fields are not the parameters of the function, or have other types.
+        """
+        payload = parameters.payload_of(self.handler, fields)
+        return queue.defer(self.type, payload, at=at, unique_key=unique_key, allow_unknown=allow_unknown)
+
 
 def job(
     type: str, *, runs: Runs | str | None = None, retry: RetrySettings | None = None, timeout: str | None = None
@@ -174,6 +192,8 @@ def _decorator(
     timeout_s = None if timeout is None else seconds(timeout)
 
     def define(handler: Handler) -> JobDefinition:
+        if parameters.required_by(handler) and (schedule is not None or follows is not None):
+            raise ValueError(f"job '{type}': only executions of @job have a payload; take the execution alone")
         return JobDefinition(type, handler, _where(handler, runs), retry, schedule, follows, timeout_s)
 
     return define

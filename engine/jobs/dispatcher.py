@@ -22,6 +22,7 @@ from vivero.core.feel.temporal.timers import LATEST_MS
 from vivero.engine.jobs import span_names as span
 from vivero.engine.jobs.configured import configured
 from vivero.engine.jobs.definitions import JobDefinition, JobRegistry, RescheduleIn, Runs
+from vivero.engine.jobs.error_texts import place_of, text_of
 from vivero.engine.jobs.events import EventReader, execution_of, settle
 from vivero.engine.jobs.execution import Connections, Execution, LeaseLost, TransactionalExecution
 from vivero.engine.jobs.handlers import Result, call, event_loop
@@ -49,8 +50,6 @@ from vivero.storage.postgres.given_time import given_time
 
 log = structlog.get_logger(__name__)
 
-MAX_ERROR = 4000
-"""Characters of an error that are kept."""
 EVENTS_S = 0.05
 """The longest time that consumers wait for new events on the node that committed them."""
 SHORTEST_PAUSE_S = 0.005
@@ -440,7 +439,7 @@ class JobDispatcher:
         return None if job.schedule is None else job.schedule.after(max(now_ms, run.due_ms))
 
     def _fail(self, run: Run, job: JobDefinition, error: BaseException) -> None:
-        retry, text = _retry(job), _text_of(error)
+        retry, text, place = _retry(job), text_of(error), place_of(error)
         final = retry.is_last(run.attempt)
         log.warning(
             "a background job failed",
@@ -449,6 +448,7 @@ class JobDispatcher:
             attempt=run.attempt,
             final=final,
             error=describe(error),
+            place=place,
         )
         if not final:
             due_ms = min(self._now_ms() + round(retry.delay_s(run.attempt) * 1000), LATEST_MS)
@@ -462,9 +462,3 @@ class JobDispatcher:
 
 def _retry(job: JobDefinition) -> RetrySettings:
     return job.retry or RetrySettings()
-
-
-def _text_of(error: BaseException) -> str:
-    """The beginning of the text of the error, without characters that PostgreSQL cannot store."""
-    text = f"{type(error).__name__}: {error}" if str(error) else type(error).__name__
-    return text[:MAX_ERROR].replace("\0", "\ufffd").encode(errors="replace").decode()

@@ -11,6 +11,7 @@ import trio
 
 from vivero.engine.jobs.definitions import Handler, JobDefinition, RescheduleAt, RescheduleIn, Runs
 from vivero.engine.jobs.execution import Execution
+from vivero.engine.jobs.parameters import arguments
 from vivero.storage.postgres.given_time import patient
 
 Result = RescheduleAt | RescheduleIn | None
@@ -46,16 +47,23 @@ async def call(definition: JobDefinition, execution: Execution, threads: set[str
 
 
 async def _call(definition: JobDefinition, execution: Execution, threads: set[str]) -> Any:
+    handler = _with_arguments(definition.handler, execution)
     if definition.runs is Runs.ASYNCIO:
         from vivero.engine.jobs import asyncio_handlers
 
-        return await asyncio_handlers.call(definition.handler, execution)
+        return await asyncio_handlers.call(handler, execution)
     if definition.runs is Runs.THREAD:
         # A thread cannot be cancelled. Abandoned, it goes on, and the execution is recovered when its lease is stale.
-        work = partial(_in_thread, definition.handler, execution, threads)
+        work = partial(_in_thread, handler, execution, threads)
         threads.add(execution.lease)
         return await trio.to_thread.run_sync(work, abandon_on_cancel=True, limiter=trio.CapacityLimiter(1))
-    return await definition.handler(execution)
+    return await handler(execution)
+
+
+def _with_arguments(handler: Handler, execution: Execution) -> Handler:
+    """The function with what it takes of the payload."""
+    given = arguments(handler, execution.payload)
+    return partial(handler, **given) if given else handler
 
 
 def _in_thread(handler: Handler, execution: Execution, threads: set[str]) -> Any:

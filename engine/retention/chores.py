@@ -27,6 +27,7 @@ from vivero.storage.access import audit_log
 from vivero.storage.background import job_executions, usual_durations
 from vivero.storage.cluster import maintenance
 from vivero.storage.log import command_log as command_log
+from vivero.storage.log import transaction_inbox
 from vivero.storage.postgres.driver import Connection
 from vivero.storage.retention import decision_instances, history, unused_files, usage
 from vivero.storage.state import message_channels, variable_values
@@ -147,6 +148,8 @@ def _of_database(settings: RetentionSettings, connections: Connections) -> Itera
         yield chore(name, settings.every_s, connections, work, settings.pause_s)
     keys = purging(command_log.purge_keys, KEYS_MARGIN_MS, settings.rows)
     yield chore("idempotency-keys", settings.every_s, connections, keys, settings.pause_s)
+    outcomes = purging(transaction_inbox.purge, DAY_MS, settings.rows)
+    yield chore("transaction-outcomes", settings.every_s, connections, outcomes, settings.pause_s)
     records = purging(audit_log.purge, audit_ms, settings.rows)
     yield chore("audit-log", settings.every_s, connections, records, settings.pause_s)
     failed = purging(job_executions.purge, _ms(settings.failed_jobs_days), settings.rows)

@@ -188,6 +188,10 @@ WITH present AS (
 )
 SELECT id::text, pg_notify($6, '')::text FROM added UNION ALL SELECT id::text, NULL FROM present;
 
+-- name: take_queued
+-- Those that clients queued in their own transactions become executions. Selects by state: a repeated call adds nothing twice.
+SELECT last_id FROM take_background_jobs($1, $2, $3);
+
 -- name: search
 -- For people: the newest first.
 SELECT e.id::text, e.job_type, e.state, e.attempt_index, to_epoch_ms(e.execute_at), to_epoch_ms(e.alive_at),

@@ -101,6 +101,17 @@ class AppendedSegment(msgspec.Struct, frozen=True, gc=False):
     batch: LogPage
 
 
+class LogLook(NamedTuple):
+    """The last position of a partition's log as `last_position` gives it, and whether its inbox has commands.
+
+    `has_transactions`: whether clients have ever queued commands in transactions of their own.
+    """
+
+    last: int
+    is_inbox_filled: bool
+    has_transactions: bool
+
+
 class CommandOutcome(msgspec.Struct, frozen=True, gc=False):
     """The outcome of the command at `position`. `response` is the answer's JSON, None if it is empty."""
 
@@ -282,10 +293,9 @@ async def last_position(connection: Connection, partition: int) -> int:
     return position
 
 
-async def look(connection: Connection, partition: int) -> tuple[int, bool]:
-    """The last position of a partition's log as `last_position` gives it, and whether its inbox has commands."""
-    last, is_filled = (await connection.execute(_LOOK, (partition,))).rows[0]
-    return last, is_filled
+async def look(connection: Connection, partition: int) -> LogLook:
+    """The end of a partition's log, and what waits to be moved there."""
+    return LogLook(*(await connection.execute(_LOOK, (partition,))).rows[0])
 
 
 async def purge_keys(connection: Connection, age_ms: int, limit: int) -> int:

@@ -23,8 +23,10 @@ SELECT forward_inbox($1, $2);
 SELECT coalesce(max(position), $1::bigint << 51) FROM command_log WHERE partition_id = $1;
 
 -- name: look
--- Both in one round trip, once a second: an empty inbox then needs neither a call of `forward` nor its lock.
-SELECT coalesce(max(position), $1::bigint << 51), EXISTS (SELECT FROM inbox WHERE target_partition = $1)
+-- All in one round trip, once a second: an empty inbox then needs neither a call of `forward` nor its lock, and the inbox of
+-- clients' transactions, before its first use, no look of its own. A number is given out before its transaction commits.
+SELECT coalesce(max(position), $1::bigint << 51), EXISTS (SELECT FROM inbox WHERE target_partition = $1),
+       (SELECT is_called FROM transaction_inbox_numbers)
 FROM command_log WHERE partition_id = $1;
 
 -- name: cursor

@@ -51,6 +51,8 @@ class Counts:
     """Buffered messages."""
     pending_starts: int = 0
     """Messages of a key that wait for others to start an instance together."""
+    queued_commands: int = 0
+    """Commands of clients' own transactions that are not in the log yet."""
     comments: int = 0
     """Comments on user tasks."""
     saved_views: int = 0
@@ -354,6 +356,12 @@ class SearchedTable:
         return msgspec.Raw(row[at].encode()) if at in self.json and row[at] else row[at]
 
 
+QUEUED_COMMANDS = SearchedTable(
+    *("queued", (Ending("delete_queued", (2,)),), tuple[_Number, _Number], (0, 0), "queued_commands"),
+    of_tenants=True,
+    json=frozenset({2}),
+)
+"""They are searched before the logs, where they go."""
 TABLES = (
     SearchedTable(
         *("comments", (Ending("empty_comments", (2, 3)),), tuple[_Number, _Number], (0, 0), "comments"),

@@ -110,6 +110,30 @@ ORDER BY k.tenant, k.key;
 -- A client that repeats the request with the key repeats the command.
 DELETE FROM idempotency_keys k USING unnest($1::text[], $2::text[]) AS x(tenant, key) WHERE k.tenant = x.tenant AND k.key = x.key;
 
+-- name: queued
+-- The next commands of clients' own transactions, up to $3 and about $4 bytes.
+SELECT q.target_partition, q.id, convert_from(q.payload, 'UTF8')
+FROM (
+    SELECT t.*, sum(t.size) OVER (ORDER BY t.target_partition, t.id) - t.size AS before
+    FROM (
+        SELECT * FROM transaction_inbox WHERE (target_partition, id) > ($1::int, $2::bigint)
+            -- only tenants: AND string_to_array(tenant_id, ',') <@ $5::text[]
+        ORDER BY target_partition, id LIMIT $3
+    ) t
+) q
+WHERE q.before < $4
+ORDER BY q.target_partition, q.id;
+
+-- name: delete_queued
+-- The outcome without a position says what became of it. One that is being moved is found in the log.
+WITH gone AS (
+    DELETE FROM transaction_inbox q USING unnest($1::int[], $2::bigint[]) AS x(partition, id)
+    WHERE q.target_partition = x.partition AND q.id = x.id
+    RETURNING q.*
+)
+INSERT INTO transaction_outcomes (target_partition, id, tenant_id, role_name, moved_at)
+SELECT target_partition, id, tenant_id, role_name, clock_timestamp() FROM gone;
+
 -- name: comments
 -- The next comments on user tasks, up to $3 and about $4 bytes.
 SELECT c.user_task_key, c.comment_key, c.author, c.text

@@ -91,6 +91,8 @@ async def be_patient(connection: Connection) -> float:
 async def delete_trees(connection: Connection, roots: Sequence[int], why: str) -> dict[int, str]:
     """Delete the trees of these roots, in the caller's transaction; what became of each."""
     deadline = await be_patient(connection)
+    if why == ERASURE:
+        await connection.execute(_sql["delete_queued"], (list(roots),), deadline=deadline)
     return dict((await connection.execute(_sql["delete_trees"], (list(roots), why), deadline=deadline)).rows)
 
 

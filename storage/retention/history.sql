@@ -1,3 +1,15 @@
+-- name: delete_queued
+-- Completions of their jobs that clients queued in their own transactions, and that would be rejected. Few commands wait there.
+WITH gone AS (
+    DELETE FROM transaction_inbox q WHERE (q.target_partition, q.id) IN (
+        SELECT t.target_partition, t.id FROM transaction_inbox t
+        JOIN jobs j ON j.job_key = t.key JOIN process_instances p ON p.process_instance_key = j.root_key
+        WHERE p.process_instance_key = ANY ($1::bigint[]) AND p.ended_at IS NOT NULL)
+    RETURNING q.*
+)
+INSERT INTO transaction_outcomes (target_partition, id, tenant_id, role_name, moved_at)
+SELECT target_partition, id, tenant_id, role_name, clock_timestamp() FROM gone;
+
 -- name: delete_trees
 -- One call of a function: a client that is lost leaves either all rows of a tree or none.
 SELECT root, verdict FROM delete_trees($1, $2);

@@ -1,7 +1,8 @@
 -- name: lines
 -- What the schema of the session has, as lines of SQL: (object, section, line), in an order that no locale changes. All that
 -- PostgreSQL made for a table is with the table. Left out is what the program makes while it works: log partitions, their
--- sequences, and row-level security. NOT NULL is with the columns, because only PostgreSQL 18 has constraints of it.
+-- sequences, and row-level security. A function that names the schema has the word current_schema instead. NOT NULL is with the
+-- columns, because only PostgreSQL 18 has constraints of it.
 WITH schema AS (
     SELECT oid FROM pg_namespace WHERE nspname = current_schema()
 ), tables AS (
@@ -50,7 +51,8 @@ WITH schema AS (
     FROM tables t JOIN options o USING (oid) WHERE t.relkind = 'v'
     UNION ALL
     SELECT format('function %s(%s)', p.proname, pg_get_function_identity_arguments(p.oid)), 'end', 0,
-        replace(rtrim(pg_get_functiondef(p.oid), E'\n'), format('FUNCTION %I.', current_schema()), 'FUNCTION ') || ';'
+        replace(replace(rtrim(pg_get_functiondef(p.oid), E'\n'), format('FUNCTION %I.', current_schema()), 'FUNCTION '),
+            format('SET search_path TO %L, ', current_schema()), 'SET search_path TO current_schema, ') || ';'
     FROM pg_proc p, schema WHERE p.pronamespace = schema.oid AND p.prokind IN ('f', 'p')
         AND NOT EXISTS (SELECT FROM pg_depend d WHERE d.classid = 'pg_proc'::regclass AND d.objid = p.oid AND d.deptype = 'e')
 )

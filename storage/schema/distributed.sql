@@ -135,6 +135,8 @@ SELECT create_distributed_table('retention_clocks', 'partition_id', colocate_wit
 SELECT create_distributed_table('archive_files', 'partition_id', colocate_with => 'command_log');
 SELECT create_distributed_table('unhashed_variables', 'partition_id', colocate_with => 'command_log');
 SELECT create_distributed_table('inbox', 'target_partition', colocate_with => 'command_log');
+SELECT create_distributed_table('transaction_inbox', 'target_partition', colocate_with => 'command_log');
+SELECT create_distributed_table('transaction_outcomes', 'target_partition', colocate_with => 'command_log');
 SELECT create_distributed_table('deleted_trees', 'partition_id', colocate_with => 'command_log');
 SELECT create_distributed_table('archive_erasures', 'partition_id', colocate_with => 'command_log');
 SELECT create_distributed_table('process_instances', 'partition_id', colocate_with => 'command_log');

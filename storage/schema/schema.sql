@@ -323,6 +323,14 @@ CREATE TABLE compensations (
 );
 CREATE INDEX compensations_latest ON compensations USING btree (process_instance_key, scope_key, element_id, compensation_key);
 
+-- table database_roles
+CREATE TABLE database_roles (
+    role_name text NOT NULL,
+    tenant_id text NOT NULL,
+    granted_at timestamp with time zone DEFAULT clock_timestamp() NOT NULL,
+    CONSTRAINT database_roles_pkey PRIMARY KEY (role_name, tenant_id)
+);
+
 -- table decision_definitions
 CREATE TABLE decision_definitions (
     decision_definition_key bigint NOT NULL,
@@ -1372,6 +1380,34 @@ CREATE INDEX timers_live ON timers USING btree (part_key) WHERE ended_at IS NULL
 CREATE INDEX timers_suspended ON timers USING btree (process_instance_key, timer_key) WHERE state = 'SUSPENDED'::text;
 CREATE UNIQUE INDEX timers_pending_target ON timers USING btree (element_instance_key, target_element_id) WHERE state = 'PENDING'::text AND element_instance_key IS NOT NULL;
 
+-- table transaction_inbox
+CREATE TABLE transaction_inbox (
+    target_partition integer NOT NULL,
+    id bigint NOT NULL,
+    tenant_id text NOT NULL,
+    intent text NOT NULL,
+    key bigint,
+    payload bytea NOT NULL,
+    size integer NOT NULL,
+    audit text NOT NULL,
+    role_name text NOT NULL,
+    queued_at timestamp with time zone DEFAULT clock_timestamp() NOT NULL,
+    CONSTRAINT transaction_inbox_pkey PRIMARY KEY (target_partition, id)
+) WITH (autovacuum_vacuum_scale_factor=0.02, autovacuum_vacuum_threshold=500);
+
+-- table transaction_outcomes
+CREATE TABLE transaction_outcomes (
+    target_partition integer NOT NULL,
+    id bigint NOT NULL,
+    tenant_id text NOT NULL,
+    role_name text NOT NULL,
+    "position" bigint,
+    execution_id uuid,
+    moved_at timestamp with time zone NOT NULL,
+    CONSTRAINT transaction_outcomes_pkey PRIMARY KEY (target_partition, id)
+);
+CREATE INDEX transaction_outcomes_age ON transaction_outcomes USING btree (moved_at);
+
 -- table unhashed_variables
 CREATE TABLE unhashed_variables (
     partition_id integer NOT NULL,
@@ -1807,6 +1843,28 @@ CREATE VIEW timers_view WITH (security_invoker=true) AS
     process_definition_key
    FROM timers;
 
+-- function add_deferred(document jsonb)
+CREATE OR REPLACE FUNCTION add_deferred(document jsonb)
+ RETURNS uuid
+ LANGUAGE plpgsql
+AS $function$
+DECLARE
+    made uuid;
+BEGIN
+    LOOP
+        INSERT INTO job_executions (job_type, payload, execute_at, unique_key)
+        VALUES (document ->> 'type', nullif(document -> 'payload', 'null'),
+            coalesce(from_epoch_ms((document ->> 'due_ms')::bigint), clock_now()), document ->> 'unique_key')
+        ON CONFLICT DO NOTHING RETURNING id INTO made;
+        IF made IS NULL THEN
+            SELECT e.id INTO made FROM job_executions e
+            WHERE e.job_type = document ->> 'type' AND e.unique_key = document ->> 'unique_key' AND e.state <> 'failed';
+        END IF;
+        EXIT WHEN made IS NOT NULL;
+    END LOOP;
+    RETURN made;
+END $function$;
+
 -- function add_document_part(upload bigint, at_byte bigint, size integer, part bytea, quota bigint)
 CREATE OR REPLACE FUNCTION add_document_part(upload bigint, at_byte bigint, size integer, part bytea, quota bigint)
  RETURNS text
@@ -1980,6 +2038,68 @@ BEGIN
     ON CONFLICT (id) DO UPDATE SET session = excluded.session, pid = excluded.pid WHERE a.session < excluded.session;
 END $function$;
 
+-- function check_json(name text, value jsonb, depth integer)
+CREATE OR REPLACE FUNCTION check_json(name text, value jsonb, depth integer)
+ RETURNS void
+ LANGUAGE plpgsql
+ IMMUTABLE
+AS $function$
+DECLARE
+    below CONSTANT jsonpath := format('strict $.**{%s} ? (@.type() == "object" || @.type() == "array")', depth + 1);
+    large CONSTANT jsonpath := 'strict $.** ? (@.type() == "number" && (@ > $most || @ < -$most))';
+BEGIN
+    IF octet_length(value::text) > 1048576 THEN
+        RAISE EXCEPTION '%: % bytes of JSON are more than 1048576', name, octet_length(value::text)
+            USING ERRCODE = 'program_limit_exceeded', HINT = 'Keep large content in a document, and queue its reference.';
+    END IF;
+    IF jsonb_path_exists(value, below) THEN
+        RAISE EXCEPTION '%: the nesting is deeper than % levels', name, depth USING ERRCODE = 'invalid_parameter_value';
+    END IF;
+    IF jsonb_path_exists(value, large, '{"most": 1.7976931348623157e308}') THEN
+        RAISE EXCEPTION '%: a number is outside of the range of floats', name USING ERRCODE = 'invalid_parameter_value';
+    END IF;
+END $function$;
+
+-- function check_text(name text, value text, most integer, optional boolean)
+CREATE OR REPLACE FUNCTION check_text(name text, value text, most integer, optional boolean)
+ RETURNS void
+ LANGUAGE plpgsql
+ IMMUTABLE
+AS $function$
+BEGIN
+    IF NOT optional AND value IS NULL OR value = '' AND name <> 'correlation_key' THEN
+        RAISE EXCEPTION '%: a value is required', name USING ERRCODE = 'invalid_parameter_value';
+    END IF;
+    IF char_length(value) > most THEN
+        RAISE EXCEPTION '%: % characters are more than %', name, char_length(value), most
+            USING ERRCODE = 'invalid_parameter_value';
+    END IF;
+END $function$;
+
+-- function check_variables(variables jsonb)
+CREATE OR REPLACE FUNCTION check_variables(variables jsonb)
+ RETURNS void
+ LANGUAGE plpgsql
+ IMMUTABLE
+AS $function$
+DECLARE
+    long text;
+BEGIN
+    IF jsonb_typeof(variables) IS DISTINCT FROM 'object' THEN
+        RAISE EXCEPTION 'variables: this is %, and must be a JSON object', coalesce(jsonb_typeof(variables), 'NULL')
+            USING ERRCODE = 'invalid_parameter_value';
+    END IF;
+    IF (SELECT count(*) FROM jsonb_object_keys(variables)) > 10000 THEN
+        RAISE EXCEPTION 'variables: there must not be more than 10000' USING ERRCODE = 'invalid_parameter_value';
+    END IF;
+    SELECT name INTO long FROM jsonb_object_keys(variables) AS name WHERE octet_length(name) > 1024 LIMIT 1;
+    IF FOUND THEN
+        RAISE EXCEPTION 'variables: the name of a variable is longer than 1024 bytes: "%…"', left(long, 50)
+            USING ERRCODE = 'invalid_parameter_value';
+    END IF;
+    PERFORM check_json('variables', variables, 62);
+END $function$;
+
 -- function clock_now()
 CREATE OR REPLACE FUNCTION clock_now()
  RETURNS timestamp with time zone
@@ -2012,6 +2132,40 @@ BEGIN
     RETURN upload;
 END $function$;
 
+-- function complete_job(job_key bigint, variables jsonb, lease text)
+CREATE OR REPLACE FUNCTION complete_job(job_key bigint, variables jsonb DEFAULT '{}'::jsonb, lease text DEFAULT NULL::text)
+ RETURNS bigint
+ LANGUAGE plpgsql
+ SECURITY DEFINER
+ SET search_path TO current_schema, 'pg_temp'
+AS $function$
+#variable_conflict use_variable
+DECLARE
+    caller  text;
+    allowed text;
+    job     record;
+BEGIN
+    SELECT r.caller, r.tenants INTO caller, allowed FROM tenants_of_database_role() r;
+    variables := coalesce(variables, '{}');
+    PERFORM check_variables(variables);
+    SELECT j.ended_at IS NOT NULL AS ended, j.lease_token::text AS token INTO job FROM jobs j
+    WHERE j.job_key = job_key AND (allowed = '*' OR j.tenant_id = ANY (string_to_array(allowed, ',')));
+    IF NOT FOUND THEN
+        RAISE EXCEPTION 'there is no job with the key %', coalesce(job_key::text, 'NULL') USING ERRCODE = 'no_data_found';
+    END IF;
+    IF job.ended THEN
+        RAISE EXCEPTION 'the job % has ended', job_key USING ERRCODE = 'object_not_in_prerequisite_state';
+    END IF;
+    IF lease IS NOT NULL AND lease IS DISTINCT FROM job.token THEN
+        RAISE EXCEPTION 'the job % has another lease: it was given to another worker, or given back', job_key
+            USING ERRCODE = 'object_not_in_prerequisite_state';
+    END IF;
+    RETURN queue_in_transaction((job_key >> 51)::int, allowed, 'JOB:COMPLETE', job_key,
+        json_build_object('key', job_key, 'variables', variables, 'lease', lease)::text,
+        caller, jsonb_strip_nulls(jsonb_build_object('entity_type', 'JOB', 'operation', 'COMPLETE', 'key', job_key,
+            'description', 'SQL complete_job', 'tenants', nullif(allowed, '*'))));
+END $function$;
+
 -- function database_identity()
 CREATE OR REPLACE FUNCTION database_identity()
  RETURNS text
@@ -2026,6 +2180,44 @@ BEGIN
     END IF;
     RETURN (SELECT format('%s/%s/%s', server, oid, pg_relation_filenode('since_recovery')) FROM pg_database
             WHERE datname = current_database());
+END $function$;
+
+-- function defer(job_type text, payload jsonb, at timestamp with time zone, unique_key text, allow_unknown boolean)
+CREATE OR REPLACE FUNCTION defer(job_type text, payload jsonb DEFAULT NULL::jsonb, at timestamp with time zone DEFAULT NULL::timestamp with time zone, unique_key text DEFAULT NULL::text, allow_unknown boolean DEFAULT false)
+ RETURNS bigint
+ LANGUAGE plpgsql
+ SECURITY DEFINER
+ SET search_path TO current_schema, 'pg_temp'
+AS $function$
+#variable_conflict use_variable
+DECLARE
+    caller  text;
+    allowed text;
+BEGIN
+    SELECT r.caller, r.tenants INTO caller, allowed FROM tenants_of_database_role() r;
+    IF allowed <> '*' THEN
+        RAISE EXCEPTION 'the role "%" may not add background jobs: it does not have all tenants', caller
+            USING ERRCODE = 'insufficient_privilege', HINT = format('vivero database-role grant %I --all-tenants', caller);
+    END IF;
+    PERFORM check_text('job_type', job_type, 256, false), check_text('unique_key', unique_key, 256, true);
+    IF payload IS NOT NULL THEN
+        PERFORM check_json('payload', payload, 62);
+    END IF;
+    IF starts_with(job_type, 'vivero.') THEN
+        RAISE EXCEPTION 'job_type: names that begin with "vivero." belong to the program''s own chores'
+            USING ERRCODE = 'invalid_parameter_value';
+    END IF;
+    IF at IS NOT NULL AND (NOT isfinite(at) OR extract(year FROM at) NOT BETWEEN 1 AND 9999) THEN
+        RAISE EXCEPTION 'at: % is not in the years 1 to 9999', at USING ERRCODE = 'invalid_parameter_value';
+    END IF;
+    IF NOT coalesce(allow_unknown, false)
+        AND NOT EXISTS (SELECT FROM job_dispatchers d WHERE job_type = ANY (d.types)) THEN
+        RAISE EXCEPTION 'no node runs background jobs of the type "%", and none has lately', job_type
+            USING ERRCODE = 'no_data_found', HINT = 'With allow_unknown => true the job waits for a node that does.';
+    END IF;
+    RETURN queue_in_transaction(0, '*', 'BACKGROUND_JOB:ADD', NULL,
+        jsonb_build_object('type', job_type, 'payload', payload, 'due_ms', to_epoch_ms(at), 'unique_key', unique_key)::text,
+        caller, jsonb_build_object('entity_type', 'BACKGROUND_JOB', 'operation', 'CREATE', 'description', 'SQL defer'));
 END $function$;
 
 -- function delete_old_log_rows(p integer, before timestamp with time zone, most integer)
@@ -2522,6 +2714,15 @@ BEGIN
     PERFORM make_log_partitions(base + n * 10000000) FROM generate_series(0, 2) n;
 END $function$;
 
+-- function make_room_in_transactions()
+CREATE OR REPLACE FUNCTION make_room_in_transactions()
+ RETURNS void
+ LANGUAGE sql
+AS $function$
+    SELECT setval('transaction_inbox_room', (SELECT last_value FROM transaction_inbox_numbers) + 10000
+        - (SELECT count(*) FROM (SELECT FROM transaction_inbox LIMIT 10000) w))
+$function$;
+
 -- function notify_ended_sessions()
 CREATE OR REPLACE FUNCTION notify_ended_sessions()
  RETURNS trigger
@@ -2542,6 +2743,107 @@ AS $function$
 BEGIN
     PERFORM pg_notify('vivero_identities', '');
     RETURN NULL;
+END $function$;
+
+-- function outcome(id bigint, OUT state text, OUT "position" bigint, OUT execution_id uuid, OUT code text, OUT reason text, OUT answer json)
+CREATE OR REPLACE FUNCTION outcome(id bigint, OUT state text, OUT "position" bigint, OUT execution_id uuid, OUT code text, OUT reason text, OUT answer json)
+ RETURNS SETOF record
+ LANGUAGE plpgsql
+ STABLE SECURITY DEFINER
+ SET search_path TO current_schema, 'pg_temp'
+AS $function$
+#variable_conflict use_variable
+DECLARE
+    caller CONSTANT text := CASE current_setting('role') WHEN 'none' THEN session_user::text ELSE current_setting('role') END;
+    admin  CONSTANT boolean := pg_has_role(caller::name, current_user, 'USAGE');
+BEGIN
+    PERFORM FROM transaction_inbox t
+    WHERE t.target_partition = (id >> 51)::int AND t.id = id AND (admin OR t.role_name = caller);
+    IF FOUND THEN
+        state := 'QUEUED';
+        RETURN NEXT;
+        RETURN;
+    END IF;
+    SELECT o.position, o.execution_id INTO "position", execution_id FROM transaction_outcomes o
+    WHERE o.target_partition = (id >> 51)::int AND o.id = id AND (admin OR o.role_name = caller);
+    IF NOT FOUND THEN
+        RETURN;
+    END IF;
+    IF "position" IS NULL THEN
+        state := CASE WHEN execution_id IS NULL THEN 'ERASED' ELSE 'DONE' END;
+        RETURN NEXT;
+        RETURN;
+    END IF;
+    SELECT a.rejection ->> 'code', a.rejection ->> 'reason', a.response INTO code, reason, answer
+    FROM (
+        SELECT e.position AS at, e.seq, e.rejection, e.response FROM event_log e
+        WHERE e.partition_id = ("position" >> 51)::int AND e.position = "position" AND e.request IS NULL
+            AND (e.response IS NOT NULL OR e.seq = 0 AND e.rejection IS NOT NULL)
+        UNION ALL
+        SELECT e.position, e.seq, e.rejection, e.response FROM event_log e
+        WHERE e.request = "position" AND e.response IS NOT NULL
+    ) a ORDER BY a.at, a.seq LIMIT 1;
+    state := CASE WHEN code IS NOT NULL THEN 'REJECTED' WHEN FOUND THEN 'DONE' ELSE 'APPENDED' END;
+    RETURN NEXT;
+END $function$;
+
+-- function publish_message(name text, correlation_key text, variables jsonb, time_to_live interval, message_id text, business_id text, tenant text)
+CREATE OR REPLACE FUNCTION publish_message(name text, correlation_key text DEFAULT ''::text, variables jsonb DEFAULT '{}'::jsonb, time_to_live interval DEFAULT '00:00:00'::interval, message_id text DEFAULT NULL::text, business_id text DEFAULT NULL::text, tenant text DEFAULT NULL::text)
+ RETURNS bigint
+ LANGUAGE plpgsql
+ SECURITY DEFINER
+ SET search_path TO current_schema, 'pg_temp'
+AS $function$
+#variable_conflict use_variable
+DECLARE
+    caller text;
+    home   int;
+    kept_ms CONSTANT numeric := floor(extract(epoch FROM coalesce(time_to_live, '0')) * 1000);
+BEGIN
+    SELECT c.caller, c.tenant INTO caller, tenant FROM tenant_of_call(tenant) c;
+    variables := coalesce(variables, '{}');
+    correlation_key := coalesce(correlation_key, '');
+    PERFORM check_text('name', name, 32768, false), check_text('correlation_key', correlation_key, 32768, true),
+        check_text('message_id', message_id, 32768, true), check_text('business_id', business_id, 256, true),
+        check_variables(variables);
+    IF kept_ms NOT BETWEEN 0 AND 3153600000000 THEN
+        RAISE EXCEPTION 'time_to_live: % is not from 0 to 100 years', time_to_live USING ERRCODE = 'invalid_parameter_value';
+    END IF;
+    SELECT s.partition_id INTO home FROM slots s WHERE s.slot = slot_of(tenant, correlation_key);
+    RETURN queue_in_transaction(coalesce(home, 1), tenant, 'MESSAGE:PUBLISH', NULL,
+        json_build_object('name', name, 'correlation_key', correlation_key, 'time_to_live_ms', kept_ms::bigint,
+            'message_id', message_id, 'variables', variables, 'business_id', business_id)::text,
+        caller, jsonb_build_object('entity_type', 'PROCESS_INSTANCE', 'operation', 'UPDATE', 'description', 'SQL publish_message',
+            'tenant_id', tenant, 'tenants', tenant));
+END $function$;
+
+-- function queue_in_transaction(p integer, tenants text, intent text, subject bigint, document text, caller text, record jsonb)
+CREATE OR REPLACE FUNCTION queue_in_transaction(p integer, tenants text, intent text, subject bigint, document text, caller text, record jsonb)
+ RETURNS bigint
+ LANGUAGE plpgsql
+AS $function$
+#variable_conflict use_variable
+DECLARE
+    number  bigint := nextval('transaction_inbox_numbers');
+    content bytea := convert_to(document, 'UTF8');
+    waiting bigint;
+    bytes   bigint;
+BEGIN
+    IF number > (SELECT last_value FROM transaction_inbox_room) OR octet_length(content) > 65536 THEN
+        SELECT count(*), coalesce(sum(w.size), 0) INTO waiting, bytes
+        FROM (SELECT t.size FROM transaction_inbox t LIMIT 10000) w;
+        IF waiting >= 10000 OR bytes + octet_length(content) > 268435456 THEN
+            RAISE EXCEPTION 'the inbox is full: % commands with % bytes wait', waiting, bytes
+                USING ERRCODE = 'configuration_limit_exceeded',
+                HINT = 'Is a server with the role engine running? Try again when it has caught up.';
+        END IF;
+    END IF;
+    number := (p::bigint << 51) + number;
+    INSERT INTO transaction_inbox (target_partition, id, tenant_id, intent, key, payload, size, audit, role_name)
+    VALUES (p, number, tenants, intent, subject, content, octet_length(content),
+        (jsonb_build_object('actor_type', 'CLIENT', 'actor_id', caller, 'actor_provider', 'postgresql',
+            'category', 'DEPLOYED_RESOURCES') || record)::text, caller);
+    RETURN number;
 END $function$;
 
 -- function refuse_append(appender uuid, number bigint)
@@ -2649,6 +2951,132 @@ CREATE OR REPLACE FUNCTION slot_of(tenant text, name text)
  IMMUTABLE PARALLEL SAFE
 AS $function$ SELECT (('x' || left(md5(tenant || ':' || name), 4))::bit(16)::int % 1024)::smallint $function$;
 
+-- function start_process(process_id text, variables jsonb, business_id text, tags text[], version integer, tenant text)
+CREATE OR REPLACE FUNCTION start_process(process_id text, variables jsonb DEFAULT '{}'::jsonb, business_id text DEFAULT NULL::text, tags text[] DEFAULT '{}'::text[], version integer DEFAULT NULL::integer, tenant text DEFAULT NULL::text)
+ RETURNS bigint
+ LANGUAGE plpgsql
+ SECURITY DEFINER
+ SET search_path TO current_schema, 'pg_temp'
+AS $function$
+#variable_conflict use_variable
+DECLARE
+    caller text;
+    home   int;
+    wrong  text;
+BEGIN
+    SELECT c.caller, c.tenant INTO caller, tenant FROM tenant_of_call(tenant) c;
+    variables := coalesce(variables, '{}');
+    tags := coalesce(tags, '{}');
+    PERFORM check_text('process_id', process_id, 1000, false), check_text('business_id', business_id, 256, true),
+        check_variables(variables);
+    SELECT t.tag INTO wrong FROM unnest(tags) AS t(tag)
+    WHERE (t.tag COLLATE "C" ~ '^[A-Za-z][A-Za-z0-9_:.-]{0,99}$') IS NOT TRUE LIMIT 1;
+    IF FOUND OR cardinality(tags) > 10 OR cardinality(tags) <> (SELECT count(DISTINCT t.tag) FROM unnest(tags) AS t(tag)) THEN
+        RAISE EXCEPTION 'tags: % is not allowed: up to 10 different tags have a letter, and up to 99 letters, digits and _ - : .',
+            left(coalesce(wrong, tags::text), 100) USING ERRCODE = 'invalid_parameter_value';
+    END IF;
+    IF NOT EXISTS (
+        SELECT FROM process_definitions d
+        WHERE d.tenant_id = tenant AND d.process_id = process_id
+            AND CASE WHEN coalesce(version, -1) < 0 THEN d.state = 'ACTIVE'
+                ELSE d.version = version AND d.state IN ('ACTIVE', 'DRAINING') END
+    ) THEN
+        RAISE EXCEPTION 'there is no process "%"%', process_id,
+            CASE WHEN coalesce(version, -1) < 0 THEN '' ELSE format(' with version %s', version) END
+            || CASE tenant WHEN '<default>' THEN '' ELSE format(' of the tenant "%s"', tenant) END
+            USING ERRCODE = 'no_data_found';
+    END IF;
+    -- All starts of a transaction begin in one partition, in their order.
+    SELECT (array_agg(o.id ORDER BY o.id))[1 + (pg_current_xact_id()::text::numeric % count(*))::int] INTO home
+    FROM partitions o
+    WHERE NOT EXISTS (SELECT FROM tenant_partitions t WHERE t.tenant_id = tenant)
+        OR o.id IN (SELECT t.partition_id FROM tenant_partitions t WHERE t.tenant_id = tenant);
+    RETURN queue_in_transaction(home, tenant, 'PROCESS_INSTANCE_CREATION:CREATE', NULL,
+        json_build_object('process_id', process_id, 'version', coalesce(version, -1), 'variables', variables, 'tags', tags,
+            'business_id', business_id)::text,
+        caller, jsonb_build_object('entity_type', 'PROCESS_INSTANCE', 'operation', 'CREATE', 'description', 'SQL start_process',
+            'tenant_id', tenant, 'tenants', tenant));
+END $function$;
+
+-- function take_background_jobs(above bigint, most integer, tell text)
+CREATE OR REPLACE FUNCTION take_background_jobs(above bigint, most integer, tell text)
+ RETURNS TABLE(last_id bigint)
+ LANGUAGE plpgsql
+ SET lock_timeout TO '20ms'
+AS $function$
+DECLARE
+    job    record;
+    made   uuid;
+    locked boolean := false;
+BEGIN
+    FOR job IN
+        SELECT t.id, t.tenant_id, t.role_name, t.audit, convert_from(t.payload, 'UTF8')::jsonb AS document
+        FROM transaction_inbox t WHERE t.target_partition = 0 AND t.id > above
+        ORDER BY t.id LIMIT most FOR UPDATE SKIP LOCKED
+    LOOP
+        CONTINUE WHEN locked AND job.document ->> 'unique_key' IS NOT NULL;
+        BEGIN
+            made := add_deferred(job.document);
+        EXCEPTION WHEN lock_not_available THEN
+            EXIT WHEN job.document ->> 'unique_key' IS NULL;
+            locked := true;
+            CONTINUE;
+        END;
+        DELETE FROM transaction_inbox t WHERE t.target_partition = 0 AND t.id = job.id;
+        INSERT INTO transaction_outcomes (target_partition, id, tenant_id, role_name, execution_id, moved_at)
+        VALUES (0, job.id, job.tenant_id, job.role_name, made, clock_timestamp());
+        INSERT INTO audit_log (actor_type, actor_id, category, entity_type, entity_key, operation, result, description,
+            actor_provider)
+        SELECT a.actor_type, a.actor_id, a.category, a.entity_type, made::text, a.operation, 'SUCCESS', a.description,
+            a.actor_provider
+        FROM json_to_record(job.audit::json) AS a(actor_type text, actor_id text, category text, entity_type text,
+            operation text, description text, actor_provider text);
+        last_id := job.id;
+    END LOOP;
+    IF last_id IS NOT NULL THEN
+        PERFORM pg_notify(tell, ''), make_room_in_transactions();
+    END IF;
+    RETURN NEXT;
+END $function$;
+
+-- function take_from_transactions(p integer, above bigint, most integer, most_bytes bigint)
+CREATE OR REPLACE FUNCTION take_from_transactions(p integer, above bigint, most integer, most_bytes bigint)
+ RETURNS TABLE(last_position bigint, last_id bigint)
+ LANGUAGE plpgsql
+ SET lock_timeout TO '5s'
+AS $function$
+DECLARE
+    positions CONSTANT regclass := ('log_position_' || p)::regclass;
+BEGIN
+    IF NOT EXISTS (SELECT FROM since_recovery) THEN
+        PERFORM skip_lost_positions();
+    END IF;
+    -- A statement of its own: nextval runs under the lock, so that positions become visible in order.
+    PERFORM pg_advisory_xact_lock(4711, p);
+    WITH candidates AS MATERIALIZED (
+        SELECT t.id, t.size FROM transaction_inbox t WHERE t.target_partition = p AND t.id > above
+        ORDER BY t.id LIMIT most FOR UPDATE SKIP LOCKED
+    ), taken AS (
+        DELETE FROM transaction_inbox t WHERE t.target_partition = p AND t.id = ANY (ARRAY(
+            SELECT c.id FROM (SELECT d.id, sum(d.size) OVER (ORDER BY d.id) - d.size AS before FROM candidates d) c
+            WHERE c.before < most_bytes))
+        RETURNING t.*
+    ), w AS MATERIALIZED (
+        SELECT s.*, row_number() OVER () AS o, nextval(positions) AS pos FROM (SELECT * FROM taken ORDER BY id) s
+    ), ins AS (
+        INSERT INTO command_log (partition_id, position, append_id, ord, at, tenant_id, intent, key, payload, audit)
+        SELECT p, w.pos, gen_random_uuid(), w.o, clock_now(), w.tenant_id, w.intent, w.key, w.payload, w.audit FROM w
+    ), told AS (
+        INSERT INTO transaction_outcomes (target_partition, id, tenant_id, role_name, position, moved_at)
+        SELECT p, w.id, w.tenant_id, w.role_name, w.pos, clock_timestamp() FROM w
+    )
+    SELECT max(w.pos), max(w.id) INTO last_position, last_id FROM w;
+    IF last_id IS NOT NULL THEN
+        PERFORM make_room_in_transactions();
+    END IF;
+    RETURN NEXT;
+END $function$;
+
 -- function task_of_listener(headers json)
 CREATE OR REPLACE FUNCTION task_of_listener(headers json)
  RETURNS json
@@ -2668,6 +3096,51 @@ SELECT json_build_object(
     'userTaskKey', headers -> 'io.camunda.zeebe:userTaskKey'
 )
 $function$;
+
+-- function tenant_of_call(wanted text, OUT caller text, OUT tenant text)
+CREATE OR REPLACE FUNCTION tenant_of_call(wanted text, OUT caller text, OUT tenant text)
+ RETURNS record
+ LANGUAGE plpgsql
+ STABLE
+AS $function$
+#variable_conflict use_variable
+DECLARE
+    tenants text;
+BEGIN
+    SELECT r.caller, r.tenants INTO caller, tenants FROM tenants_of_database_role() r;
+    tenant := coalesce(wanted, '<default>');
+    IF tenants <> '*' AND tenant <> ALL (string_to_array(tenants, ',')) THEN
+        RAISE EXCEPTION 'the role "%" may not use the tenant "%"', caller, left(tenant, 100)
+            USING ERRCODE = 'insufficient_privilege';
+    END IF;
+    IF tenant <> '<default>' AND NOT EXISTS (SELECT FROM tenants t WHERE t.tenant_id = tenant) THEN
+        RAISE EXCEPTION 'there is no tenant "%"', left(tenant, 100) USING ERRCODE = 'no_data_found';
+    END IF;
+END $function$;
+
+-- function tenants_of_database_role(OUT caller text, OUT tenants text)
+CREATE OR REPLACE FUNCTION tenants_of_database_role(OUT caller text, OUT tenants text)
+ RETURNS record
+ LANGUAGE plpgsql
+ STABLE
+AS $function$
+#variable_conflict use_variable
+BEGIN
+    caller := CASE current_setting('role') WHEN 'none' THEN session_user::text ELSE current_setting('role') END;
+    IF pg_has_role(caller::name, current_user, 'USAGE') THEN
+        tenants := '*';
+        RETURN;
+    END IF;
+    SELECT CASE WHEN bool_or(d.tenant_id = '*') THEN '*'
+        ELSE string_agg(DISTINCT d.tenant_id COLLATE "C", ',' ORDER BY d.tenant_id COLLATE "C") END
+    INTO tenants
+    FROM database_roles d JOIN pg_roles r ON r.rolname = d.role_name
+    WHERE pg_has_role(caller::name, r.oid, 'USAGE');
+    IF tenants IS NULL THEN
+        RAISE EXCEPTION 'the role "%" has no tenant', caller
+            USING ERRCODE = 'insufficient_privilege', HINT = format('vivero database-role grant %I --tenant …', caller);
+    END IF;
+END $function$;
 
 -- function to_epoch_ms(t timestamp with time zone)
 CREATE OR REPLACE FUNCTION to_epoch_ms(t timestamp with time zone)

@@ -33,7 +33,7 @@ BELONGS = {
         ),
         OWN,
     ),
-    "inbox": TARGET,
+    **dict.fromkeys(("inbox", "transaction_inbox", "transaction_outcomes"), TARGET),
     "deleted_trees": _by("root_key"),
     "archive_erasures": _by("root_key"),
     "process_instances": _by("process_instance_key"),
@@ -78,6 +78,7 @@ GLOBAL = {
         (
             *("users", "user_groups", "roles", "members", "mapping_rules", "authorizations", "api_tokens", "sessions"),
             *("tenants", "audit_log", "saved_views", "alert_rules", "alert_deliveries", "model_drafts"),
+            "database_roles",
         ),
         ACCESS,
     ),
@@ -131,6 +132,7 @@ EMPTIED_LOGS = {"command_log", "event_log"}
 SEARCHED_BY_VALUE = {
     *("idempotency_keys", "batch_operations", "batch_operation_items", "job_executions"),
     *("job_counts", "job_count_changes", "saved_views", "model_drafts", "alert_rules", "alert_deliveries"),
+    "transaction_inbox",
 }
 DOCUMENTS = "files: those of an erased instance expire with it; the contents of others are not searched"
 LIVE = "what waits: messages expire by a command, the rest counts as in use until nothing waits any more"
@@ -151,6 +153,7 @@ NOT_ERASED = {
             *("decision_requirements", "decision_definitions", "generic_resources"),
             *("user_groups", "roles", "members", "mapping_rules", "authorizations", "api_tokens", "sessions"),
             *("tenants", "tenant_partitions", "global_task_listeners", "cluster_variables"),
+            "database_roles",
         ),
         OPERATORS,
     ),
@@ -168,6 +171,7 @@ NOT_ERASED = {
             *("partitions", "nodes", "cluster", "clock", "schema_migrations", "since_recovery", "appenders"),
             *("job_dispatchers", "job_pauses", "paused_job_types", "event_consumers", "deleted_trees"),
             *("retention_clocks", "archive_files", "archive_erasures", "document_link_keys", "usage_secret"),
+            "transaction_outcomes",
         ),
         PROGRAM,
     ),

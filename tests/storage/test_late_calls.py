@@ -25,7 +25,7 @@ from vivero.storage.background.alert_rules import AlertDelivery, DueRule
 from vivero.storage.background.outbox import EventId
 from vivero.storage.cluster import clock, leadership, maintenance, nodes, routes
 from vivero.storage.documents import contents, documents, link_keys
-from vivero.storage.log import attempts, command_log
+from vivero.storage.log import attempts, command_log, transaction_inbox
 from vivero.storage.log.attempts import Suspicion
 from vivero.storage.postgres import announcer, driver, notification_listener
 from vivero.storage.postgres.errors import ConnectionLost
@@ -187,6 +187,18 @@ NO_ATTEMPTS = "DELETE FROM attempts;"
 INBOX = """
     INSERT INTO inbox (target_partition, tenant_id, intent, payload)
     VALUES (1, 't', 'X:Y', '{}'), (1, 't', 'X:Y', '{}');
+"""
+TRANSACTIONS = """
+    DELETE FROM transaction_inbox; DELETE FROM transaction_outcomes; DELETE FROM job_executions;
+    INSERT INTO transaction_inbox (target_partition, id, tenant_id, intent, payload, size, audit, role_name)
+    VALUES (1, 1, 't', 'X:Y', '{}', 2, '{}', 'r'), (1, 2, 't', 'X:Y', '{}', 2, '{}', 'r'),
+        (0, 3, '*', 'BACKGROUND_JOB:ADD', '{"type":"mail"}', 2,
+            '{"actor_type":"CLIENT","category":"X","entity_type":"Y","operation":"CREATE"}', 'r');
+"""
+TRANSACTION_OUTCOMES = """
+    DELETE FROM transaction_outcomes;
+    INSERT INTO transaction_outcomes
+    SELECT 1, n, 't', 'r', n, NULL, now() - n * interval '1 h' FROM generate_series(0, 3) n;
 """
 COUNTS = """
     UPDATE partitions SET epoch = 7 WHERE id = 1;
@@ -724,6 +736,9 @@ CASES = [
     Case("usual_durations.compute", usual_durations.compute, again, USUAL),
     Case("link_keys.purge", lambda c: link_keys.purge(c, 3600, 10), again, DOCUMENTS),
     Case("command_log.forward", lambda c: command_log.forward(c, 1, 10), again, INBOX),
+    Case("transaction_inbox.take", lambda c: transaction_inbox.take(c, 1, 0, 10, 1000), again, TRANSACTIONS),
+    Case("job_executions.take_queued", lambda c: job_executions.take_queued(c, 0, 10), again, TRANSACTIONS),
+    Case("transaction_inbox.purge", lambda c: transaction_inbox.purge(c, 3_600_000, 10), again, TRANSACTION_OUTCOMES),
     Case("command_log.purge_keys", lambda c: command_log.purge_keys(c, 3_600_000, 10), purged_and_set_back, KEYS),
     Case("timers.purge", lambda c: timers.purge(c, DAY_MS, 10), purged_and_set_back, TIMERS),
     Case("timers.purge_stuck", lambda c: c.execute(beside(timers.__file__)["purge_stuck"]), again, STUCK),
@@ -1126,6 +1141,8 @@ WITH_CHANGES = {
     *("saved_views.save", "saved_views.delete"),
     *(f"alert_rules.{name}" for name in ("drop_waiting", "save", "mute", "delete", "test")),
     *("model_drafts.add", "model_drafts.change", "model_drafts.delete"),
+    *("database_roles.grant", "database_roles.revoke"),
+    *("history.delete_queued", "erasure_by_value.delete_queued"),
     "task_listeners.changed",
     "cluster_variables.changed",
     *OF_DOCUMENTS,

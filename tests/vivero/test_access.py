@@ -262,6 +262,30 @@ class TestCommandLine:
         assert password not in str(records)
         assert token not in str(records)
 
+    def test_roles_of_the_database_queue_commands(self, command, database):
+        command("tenant", "create", "blue")
+        with psycopg.connect(database, autocommit=True) as connection:
+            connection.execute("CREATE ROLE shop_of_cli LOGIN")
+            try:
+                assert "no role 'nobody'" in command("database-role", "grant", "nobody", fails=True)
+                assert "no tenant red" in command(
+                    "database-role", "grant", "shop_of_cli", "--tenant", "red", fails=True
+                )
+                command("database-role", "grant", "shop_of_cli", "--tenant", "blue", "--tenant", "<default>")
+                assert "<default>, blue" in command("database-role", "list")
+                connection.execute("SET ROLE shop_of_cli")
+                id = connection.execute("SELECT publish_message('paid', '1', tenant => 'blue')").fetchone()[0]
+                connection.execute("RESET ROLE")
+                assert json.loads(command("outcome", str(id), "--json"))["state"] == "QUEUED"
+                assert "QUEUED" in command("outcome", str(id))
+                assert "there is no command 5" in command("outcome", "5", fails=True)
+                command("database-role", "revoke", "shop_of_cli")
+                assert "has no tenants" in command("database-role", "revoke", "shop_of_cli", fails=True)
+                assert command("database-role", "list", "--json") == ""
+            finally:
+                connection.execute("DROP OWNED BY shop_of_cli; DROP ROLE shop_of_cli")
+        assert "exclude" in command("database-role", "grant", "x", "--tenant", "a", "--all-tenants", fails=True)
+
     def test_tenants(self, command):
         command("tenant", "create", "acme", "--name", "Acme Inc.", "--description", "Orders")
         assert "already" in command("tenant", "create", "acme", fails=True)

@@ -104,12 +104,17 @@ CLI_COMMANDS: Mapping[str, Mapping[str, tuple[str, str]]] = {
         "show": ("looking.show:show", "Show one process instance: elements, variables, incidents."),
         "trace": ("looking.show:trace", "Show the history of a process instance, one line per event."),
         "events": ("looking.show:events", "Show one command of the log and its events."),
+        "outcome": ("access.database_roles:outcome", "Show what became of a command of your own transaction."),
     },
     "Access": {
         "user": ("access.identities:user", "Add, list and delete users, set their passwords, end their sessions."),
         "token": ("access.identities:token", "Create, list, rotate and revoke API tokens."),
         "role": ("access.identities:role", "List roles, and give or take them."),
         "tenant": ("access.tenants:tenant", "Create, list and delete tenants, and assign users and others to them."),
+        "database-role": (
+            "access.database_roles:database_role",
+            "Let roles of PostgreSQL queue commands in their own transactions.",
+        ),
     },
     "Tools": {
         "psql": ("tools.psql:psql", "Run psql on the database."),

@@ -143,6 +143,12 @@ VIEW = """INSERT INTO saved_views
 VALUES ($1, 'USER', $2, '', 'user-tasks', $3, $4, true, now(), now())"""
 
 
+QUEUED = """INSERT INTO transaction_inbox
+    (target_partition, id, tenant_id, intent, payload, size, audit, role_name)
+VALUES (2, 1, '<default>', 'X:Y', convert_to(json_build_object('x', $1::text)::text, 'UTF8'), 9, '', 'r')"""
+"""It waits in a partition without a leader."""
+
+
 DRAFT = """INSERT INTO model_drafts
     (tenant_id, name, content, version, created_by, created_at, updated_by, updated_at)
 VALUES ($1, $2, $3, 1, $4, now(), $5, now())"""
@@ -204,6 +210,7 @@ async def write_everywhere(engine):
     ):
         await engine.rows(RULE, TENANT, name, url, maker)
     await engine.rows(NOTICES, f"no answer from {PERSON}")
+    await engine.rows(QUEUED, PERSON)
     for (key,) in await engine.rows("SELECT process_instance_key FROM process_instances WHERE ended_at IS NULL"):
         await engine.run(CancelInstance(key))
 
@@ -226,6 +233,7 @@ async def test_nothing_is_left_in_any_column_whatever_way_the_person_came_in(eng
     assert {"command_log_1_0.payload", "event_log_1_0.events", "event_log_1_0.rejection"} <= places_of(migrated)
     _, kept, counts = await erase(client, **subject)
     assert places_of(migrated) == set(), (kept, counts)
+    assert (counts["queuedCommands"], await engine.value("SELECT count(*) FROM transaction_inbox")) == (1, 0)
     assert (counts["comments"], await engine.value("SELECT count(*) FROM user_task_comments")) == (2, 2)
     assert (counts["savedViews"], await engine.rows("SELECT name FROM saved_views")) == (4, [("others",)])
     left = [("first", "erased", "bob"), ("last", "bob", "erased"), ("other", "bob", "bob")]

@@ -2,7 +2,7 @@
 
 `residual × observation → residual`: a finished task becomes nothing, a choice is decided by the same variable. There
 are no flows, tokens, scope counters, stages or expressions here, and no import from the
-engine (docs/design/execution.md §13).
+engine (docs/core.md).
 """
 
 from tests.core.randomised.blocks import (

@@ -2,7 +2,7 @@
 
 Inclusive joins and resets of complex gateways by the literal text of BPMN 2.0.2 §13.4.3 and §13.4.5, searched anew each
 time on the raw graph: slow, and without anything that the engine computes. No import from the engine
-(docs/design/execution.md §13).
+(docs/core.md).
 """
 
 from collections import Counter

@@ -13,6 +13,8 @@ from vivero.engine.jobs.definitions import job
 from vivero.engine.jobs.retries import RetrySettings
 from vivero.storage.background import job_executions
 
+MESSAGE = "regexp_replace(error, '.*\\n', '')"
+"""The last line of an error, which has no calls."""
 ONCE = RetrySettings(max_attempts=1)
 WHO = ContextVar("WHO", default="nobody")
 
@@ -46,7 +48,7 @@ def run(connection, dispatcher, nursery, until, beat):
         await job_executions.add(connection, str(uuid4()), "aio", None, None)
         made = dispatcher(job("aio", runs="asyncio", retry=ONCE, **options)(function), **settings)
         nursery.start_soon(made.run, beat)
-        await until(expected, "state, error")
+        await until(expected, f"state, {MESSAGE}")
         return made
 
     return run

@@ -173,7 +173,7 @@ def test_each_chore_has_its_name_and_place():
             "ended-subscriptions",
             *("message-correlations", "ended-timers", "idempotency-keys", "audit-log", "ended-instances"),
             *("failed-executions", "usage-days", "usage-metrics"),
-            *("decision-instances", "deployed-files", "usual-durations"),
+            *("decision-instances", "deployed-files", "usual-durations", "transaction-outcomes"),
         )
     }
 

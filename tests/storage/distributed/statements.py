@@ -14,8 +14,9 @@ from pglast.stream import RawStream
 
 from tests.storage.distribution import BELONGS
 
+BY_TARGET = {"inbox", "transaction_inbox", "transaction_outcomes"}
 COLUMNS = {
-    table: "target_partition" if table == "inbox" else "partition_id" for table in (*BELONGS, "counted_elements")
+    table: "target_partition" if table in BY_TARGET else "partition_id" for table in (*BELONGS, "counted_elements")
 }
 """Distributed table, or view over some, → its distribution column."""
 

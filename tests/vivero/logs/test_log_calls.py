@@ -24,6 +24,7 @@ HARMLESS = {
     *("first", "grace_s", "items", "last", "lasted_s", "lines", "needed", "open_connections", "partitions", "port"),
     *("records", "seconds", "silent_s", "size", "so_far", "status", "timeline", "timers", "took_s"),
     *("background_jobs", "kind", "limit", "pool_size", "processes", "processor", "withheld"),
+    "place",  # a file and a line
     # keys, positions and digests
     *(
         "batch",

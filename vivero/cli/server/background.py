@@ -56,7 +56,7 @@ def list_(type_: str | None, state_: str | None, limit: int, address: str | None
         Column("attempts", field("attempts"), spare=1),
         Column("due", time("executeAt")),
         Column("node", field("nodeId"), spare=2),
-        Column("error", field("error"), wraps=True),
+        Column("error", lambda item: (item["error"] or "").rpartition("\n")[2], wraps=True),
     ]
     print_rows(found["items"], columns, as_json)
     rest = found["page"]["totalItems"] - len(found["items"])

@@ -1,0 +1,69 @@
+"""Commands that clients queue in transactions of their own, on their way to the log (docs/your-own-transaction.md).
+
+The functions of migration 0107 queue them. Every call here is one statement in autocommit.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, NamedTuple
+
+import msgspec
+
+from vivero.storage.postgres.driver import Connection
+from vivero.storage.postgres.sql_files import beside
+
+_sql = beside(__file__)
+
+BACKGROUND_JOBS = 0
+"""The partition of the inbox that has background jobs (`job_executions.take_queued`)."""
+
+
+class Taken(NamedTuple):
+    """The last position in the log and the last id of what was moved. Both are None if nothing was there."""
+
+    last_position: int | None
+    last_id: int | None
+
+
+class QueuedOutcome(NamedTuple):
+    """QUEUED, APPENDED, DONE, REJECTED (with code and reason), or ERASED, and the answer of the engine.
+
+    A command has a position in the log, a background job the id of its execution.
+    """
+
+    state: str
+    position: int | None
+    execution_id: str | None
+    code: str | None
+    reason: str | None
+    answer: Any
+
+
+async def waiting(connection: Connection, above: Mapping[int, int]) -> list[int]:
+    """The partitions with rows behind the id that `above` gives."""
+    found = await connection.execute(_sql["waiting"], (list(above), list(above.values())))
+    return [partition for (partition,) in found.rows]
+
+
+async def take(connection: Connection, partition: int, above: int, most: int, most_bytes: int) -> Taken:
+    """Move up to `most` committed rows behind the id `above` to the log of `partition`, in the order of their ids.
+
+    Payloads of `most_bytes` are the last ones of a call.
+    """
+    return Taken(*(await connection.execute(_sql["take"], (partition, above, most, most_bytes))).rows[0])
+
+
+async def outcome(connection: Connection, id: int) -> QueuedOutcome | None:
+    """The outcome of a command; None if it is not queued, and was not in the last day."""
+    rows = (await connection.execute(_sql["outcome"], (id,))).rows
+    if not rows:
+        return None
+    state, position, execution_id, code, reason, answer = rows[0]
+    document = None if answer is None else msgspec.json.decode(answer)
+    return QueuedOutcome(state, position, execution_id, code, reason, document)
+
+
+async def purge(connection: Connection, age_ms: int, limit: int) -> int:
+    """Delete up to `limit` outcomes that are older than `age_ms`; returns their number."""
+    return (await connection.execute(_sql["purge"], (age_ms, limit))).count
