@@ -98,7 +98,7 @@ async def reloading(command: list[str], folder: Path) -> None:
     """Run a command until Ctrl-C or SIGTERM, again after each change of a Python file in the directory."""
 
     async def start() -> RunningCommand:
-        return await trio.lowlevel.open_process(command)
+        return await trio.lowlevel.open_process(command, process_group=0)  # Ctrl-C is for us: it would be a 2nd signal
 
     async with trio.open_nursery() as nursery:
         nursery.start_soon(_cancel_on_signal, nursery.cancel_scope)
