@@ -10,6 +10,8 @@ from tests.eventually import eventually_sync
 
 pytestmark = [pytest.mark.process, pytest.mark.long]
 
+LEAVES = "dispatchEvent(new Event('beforeunload', {cancelable: true}))"
+"""Whether the browser would leave the page without asking."""
 HOSTILE = "<img src=x onerror=alert(1)> & 'stock'"
 
 
@@ -83,6 +85,15 @@ def test_a_draft_is_kept_and_nobody_overwrites_it(console, api):
     expect(findings.get_by_role("alert")).to_contain_text("'anonymous' has changed draft")
     page.get_by_role("button", name="Save mine as a new draft").click()
     expect(findings).to_contain_text("Draft saved by anonymous")
+    page.wait_for_function(LEAVES)
+    held = []
+    page.route("**/v2/model-drafts/*", lambda route: held.append(route))  # the save after the pause
+    page.locator("#bio-properties-panel-name").fill("Held")
+    expect(page.locator(".bio-properties-panel-header")).to_contain_text("Held")
+    page.wait_for_function(f"!{LEAVES}")
+    page.unroute("**/v2/model-drafts/*")
+    for route in held:
+        route.continue_()
     page.locator("#bio-properties-panel-name").fill(f"Left {HOSTILE}")
     expect(page.locator(".bio-properties-panel-header")).to_contain_text("Left")
     console.go("/editor/drafts")
@@ -107,6 +118,12 @@ def test_a_draft_is_kept_and_nobody_overwrites_it(console, api):
     page.get_by_role("link", name="New process").click()
     console.settle()
     expect(page.locator(".canvas").get_by_text("Mine")).to_be_visible()  # it belongs to no draft, and is not lost
+    text = rf"\1<\2documentation>{'x' * 1_000_001}</\2documentation>"
+    long = re.sub(r"(<(bpmn:|bpmn2:|)process [^>]*>)", text, draft["content"]).encode()
+    page.locator("input[type=file]").first.set_input_files([{"name": "l.bpmn", "mimeType": "", "buffer": long}])
+    expect(page.locator(".canvas").get_by_text("Mine")).to_have_count(0)
+    page.get_by_role("button", name="Save draft").click()
+    expect(findings.get_by_role("alert")).to_contain_text("drafts of up to 1,000,000 characters")
 
 
 def test_a_model_runs_right_there(console, api):

@@ -1,6 +1,7 @@
 // Drafts on the server: the first save makes one, and every pause after it saves the next version of it.
 import type { Signal } from '@preact/signals';
 import { get, Problem, send } from '../lib/api.ts';
+import { t } from '../lib/i18n.ts';
 import { tenantOf } from '../parts/tenant.tsx';
 import type { Source } from './validation.ts';
 
@@ -15,12 +16,24 @@ type Draft = {
 };
 /** The newest version that this page has seen. */
 export type Kept = { key: string; version: number; by: string; at: string };
-/** `problem`: why the newest changes are not kept. */
-export type Saving = { kept: Kept | null; problem: Problem | null; busy: boolean };
+/** `problem`: why the newest changes are not kept. `isDirty`: the draft lacks changes, which may be on their way. */
+export type Saving = { kept: Kept | null; problem: Problem | null; busy: boolean; isDirty: boolean };
 export type Saves = { changed(): void; now(): Promise<void>; fork(): Promise<void>; end(): void };
 
 /** The user must have stopped for this time. */
 const PAUSE_MS = 5_000;
+
+/** The server takes as many characters, in a body of as many bytes, of which the rest of a request needs few. */
+const MOST_CHARACTERS = 1_000_000;
+const MOST_BYTES = 4 * 1024 * 1024 - 4096;
+
+/** Why the server would refuse a draft; null if it would not. A file that is small enough by far is not measured. */
+function tooLarge(content: string): Problem | null {
+  if (content.length <= MOST_BYTES / 8) return null;
+  const fits =
+    [...content].length <= MOST_CHARACTERS && new TextEncoder().encode(JSON.stringify(content)).length <= MOST_BYTES;
+  return fits ? null : new Problem(413, t('draft.tooLarge'), t('draft.tooLargeNote'));
+}
 
 const keptOf = (of: Pick<Draft, 'modelDraftKey' | 'version' | 'updatedBy' | 'lastUpdatedDate'>): Kept => ({
   key: of.modelDraftKey,
@@ -36,6 +49,8 @@ export async function draftOf(key: string): Promise<Source & { kept: Kept }> {
 }
 
 async function keep({ name, xml: content, tenantId }: Source, kept: Kept | null): Promise<Kept> {
+  const problem = tooLarge(content);
+  if (problem) throw problem;
   const request = kept
     ? {
         method: 'PUT' as const,
@@ -66,9 +81,9 @@ export function saves(source: () => Promise<Source>, state: Signal<Saving>): Sav
     window.clearTimeout(timer);
     if (state.peek().busy) return;
     isDirty = false;
-    set({ busy: true });
+    set({ busy: true, isDirty: true });
     try {
-      set({ kept: await keep(await (left ?? source()), state.peek().kept), problem: null, busy: false });
+      set({ kept: await keep(await (left ?? source()), state.peek().kept), problem: null, busy: false, isDirty });
     } catch (error) {
       set({ busy: false });
       if (!(error instanceof Problem)) throw error;
@@ -82,6 +97,7 @@ export function saves(source: () => Promise<Source>, state: Signal<Saving>): Sav
   return {
     changed() {
       isDirty = true;
+      set({ isDirty });
       later();
     },
     now: save,

@@ -37,7 +37,7 @@ export function useEditing(of: Opened, place: string) {
     modeler: useSignal<Modeler | null>(null),
     failed: useSignal<string | null>(null),
     checked: useSignal<Checked | null>(null),
-    saving: useSignal<Saving>({ kept: of.kept, problem: null, busy: false }),
+    saving: useSignal<Saving>({ kept: of.kept, problem: null, busy: false, isDirty: false }),
     tenantId: useSignal(of.tenantId),
     isLoose: useSignal(false),
   };

@@ -53,7 +53,7 @@ function Editing({ of, place, onOpen }: EditingProps) {
   const { tenantId } = state;
   const { canUndo, canRedo } = state.edits.value;
   const checked = state.checked.value;
-  useWarning(state.isLoose.value);
+  useWarning(state.isLoose.value || (!!state.saving.value.kept && state.saving.value.isDirty));
   useEffect(() => {
     modeler?.mark(new Set(checked?.problems.map((one) => one.element).filter((id) => id !== null)));
   }, [modeler, checked]);

@@ -253,4 +253,6 @@ export const later = {
   'late.byUsual': 'Longer than nine tenths of the instances of its version took',
   'alert.toOutbox': 'Tell the receiver of the outbox',
   'alert.outbox': 'Outbox',
+  'draft.tooLarge': 'The draft is too large',
+  'draft.tooLargeNote': 'The server keeps drafts of up to 1,000,000 characters. Export the model as a file.',
 };

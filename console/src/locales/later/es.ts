@@ -254,4 +254,6 @@ export const later: Later = {
   'late.byUsual': 'Más tiempo que nueve de cada diez instancias de su versión',
   'alert.toOutbox': 'Avisar al receptor del outbox',
   'alert.outbox': 'Outbox',
+  'draft.tooLarge': 'El borrador es demasiado grande',
+  'draft.tooLargeNote': 'El servidor guarda borradores de hasta 1.000.000 de caracteres. Exporta el modelo como archivo.',
 };

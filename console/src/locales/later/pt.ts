@@ -254,4 +254,6 @@ export const later: Later = {
   'late.byUsual': 'Mais tempo que nove em cada dez instâncias da sua versão',
   'alert.toOutbox': 'Avisar o receptor do outbox',
   'alert.outbox': 'Outbox',
+  'draft.tooLarge': 'O rascunho é grande demais',
+  'draft.tooLargeNote': 'O servidor guarda rascunhos de até 1.000.000 de caracteres. Exporte o modelo como arquivo.',
 };
