@@ -1,6 +1,6 @@
 // How many instances run, and how many of them wait for help, as the server counts them.
-import { search, send } from './api.ts';
-import type { CauseCount, Durations, Instance, PageInfo, ProcessCount, Statistics, VersionCount } from './shapes.ts';
+import { send } from './api.ts';
+import type { CauseCount, Durations, ProcessCount, Statistics, VersionCount } from './shapes.ts';
 
 /** Suspended instances are not active. `incidents`: of active ones. */
 export type Running = { active: number; incidents: number; suspended: number };
@@ -58,16 +58,6 @@ export async function runningByVersion(
   );
   return new Map(items.map((count) => [count.processDefinitionKey, running(count)]));
 }
-
-/** How many instances of a version are late, as the list with this filter counts them. */
-export const lateOf = async (processDefinitionKey: string, abort?: AbortSignal): Promise<PageInfo> =>
-  (
-    await search<Instance>(
-      'process-instances',
-      { filter: { processDefinitionKey, state: 'ACTIVE', isLate: true }, page: { limit: 1 } },
-      abort,
-    )
-  ).page;
 
 /** The causes with the most active incidents, by where they occur. */
 export const causesOf = (limit: number, abort?: AbortSignal): Promise<CauseCount[]> =>

@@ -3,14 +3,14 @@ import { useComputed, useSignal } from '@preact/signals';
 import type { Badges } from '../diagram/badges.ts';
 import { Canvas, warmUp } from '../diagram/canvas.tsx';
 import { marksOf, NOTHING } from '../diagram/marks.ts';
-import { send } from '../lib/api.ts';
-import { durationsOf, lateOf, NOBODY, runningByVersion } from '../lib/counts.ts';
+import { search, send } from '../lib/api.ts';
+import { durationsOf, NOBODY, runningByVersion } from '../lib/counts.ts';
 import { number, t, total } from '../lib/i18n.ts';
 import { pageKey } from '../lib/keys.ts';
 import { modelOf } from '../lib/models.ts';
 import { useResource } from '../lib/resource.ts';
 import { href, put, query } from '../lib/router.ts';
-import type { Definition, Durations, Statistics } from '../lib/shapes.ts';
+import type { Definition, Durations, Instance, PageInfo, Statistics } from '../lib/shapes.ts';
 import { duration } from '../lib/time.ts';
 import { versionsUrl } from '../lib/urls.ts';
 import { chosen, versionsOf } from '../lib/versions.ts';
@@ -30,6 +30,16 @@ const badges: Badges = (mark) => ({
   left: mark.active ? { text: number(mark.active), tone: '' } : null,
   right: mark.incidents ? { text: `! ${number(mark.incidents)}`, tone: 'bad' } : null,
 });
+
+/** How many instances of a version are late, as the list with this filter counts them. */
+const lateOf = async (processDefinitionKey: string, abort?: AbortSignal): Promise<PageInfo> =>
+  (
+    await search<Instance>(
+      'process-instances',
+      { filter: { processDefinitionKey, state: 'ACTIVE', isLate: true }, page: { limit: 1 } },
+      abort,
+    )
+  ).page;
 
 /** How long completed ones took. */
 function DurationRows({ of }: { of: Durations | undefined }) {
