@@ -42,6 +42,7 @@ from tests import forks
 from tests.core.parsed_models import read_anew
 from tests.databases import Databases
 from tests.replicas import Replica
+from tests.reused_sessions import Reuse
 from tests.turns import changed_lately, in_turn
 from vivero import embedded
 from vivero.storage.postgres import driver
@@ -271,9 +272,25 @@ async def _migrate(dsn: str) -> None:
 
 
 @pytest.fixture(scope="session")
-def databases(administration: psycopg.Connection, postgres_dsn: str, template_database: str) -> Iterator[Databases]:
+def reuse() -> Iterator[Reuse]:
+    """Sessions of the driver begin again from here on."""
+    with Reuse().installed() as reuse:
+        yield reuse
+
+
+@pytest.fixture
+def new_sessions(reuse: Reuse) -> Iterator[None]:
+    """Each session begins and ends as in the program: for tests of just that."""
+    with reuse.paused():
+        yield
+
+
+@pytest.fixture(scope="session")
+def databases(
+    administration: psycopg.Connection, postgres_dsn: str, template_database: str, reuse: Reuse
+) -> Iterator[Databases]:
     """Databases with the schema, and nothing else."""
-    made = Databases(administration, postgres_dsn, template_database)
+    made = Databases(administration, postgres_dsn, template_database, reuse)
     yield made
     made.close()
 
@@ -330,12 +347,11 @@ def connect(migrated):
 
 
 @pytest.fixture
-async def connection(databases, migrated):
+async def connection(connect):
     """A connection to the test's database."""
-    sessions = databases.sessions(migrated)
-    connection = await sessions.begin()
+    connection = await connect()
     yield connection
-    sessions.keep(connection)
+    connection.close()
 
 
 @pytest.fixture

@@ -16,6 +16,7 @@ from psycopg import sql
 from psycopg.conninfo import make_conninfo
 
 from tests.kept_sessions import KeptSessions
+from tests.reused_sessions import Reuse
 
 LARGE_BYTES = 10 * 8192
 """A larger table is not reused: PostgreSQL plans for ten pages if there are fewer, and for their number otherwise."""
@@ -61,20 +62,24 @@ class Contents:
 class Databases:
     """Databases for one test after the other. `administration` is connected to another database of the same server."""
 
-    def __init__(self, administration: psycopg.Connection, dsn: str, template: str, prepare: str = "SELECT 1") -> None:
+    def __init__(
+        self, administration: psycopg.Connection, dsn: str, template: str, reuse: Reuse, prepare: str = "SELECT 1"
+    ) -> None:
         """`prepare`: a statement for each copy, after which it counts as new."""
         self._administration, self._dsn, self._template, self._prepare = administration, dsn, template, prepare
+        self._reuse = reuse
         self._empty: list[Copy] = []
         self._sessions: dict[str, KeptSessions] = {}
 
     def sessions(self, dsn: str) -> KeptSessions:
         """Sessions with one of these databases, which are kept as long as it is reused."""
-        return self._sessions.setdefault(dsn, KeptSessions(dsn))
+        return self._sessions.setdefault(dsn, KeptSessions(dsn, self._reuse))
 
     @contextmanager
     def one(self) -> Iterator[str]:
         """The DSN of a database that is like the template, for a while."""
         copy = self._empty.pop() if self._empty else self._copied()
+        self._reuse.begin(copy.dsn)
         yield copy.dsn
         if self._emptied(copy):
             self._empty.append(copy)
@@ -116,8 +121,8 @@ class Databases:
         self._run("DROP DATABASE {} WITH (FORCE)", name)
 
     def _end_sessions(self, dsn: str) -> None:
-        if kept := self._sessions.pop(dsn, None):
-            kept.end()
+        self.sessions(dsn).end()
+        del self._sessions[dsn]
 
     def _run(self, statement: str, *names: str) -> None:
         self._administration.execute(sql.SQL(statement).format(*map(sql.Identifier, names)))
@@ -135,9 +140,7 @@ class Databases:
     def _emptied(self, copy: Copy) -> bool:
         """Whether the database is like a new one again."""
         try:
-            kept = self._sessions.get(copy.dsn)
-            pids = [] if kept is None else kept.settled()
-            return sessions_have_ended(copy.connection, pids) and self._restored(copy)
+            return sessions_have_ended(copy.connection, self.sessions(copy.dsn).settled()) and self._restored(copy)
         except psycopg.OperationalError:
             return False  # the test has ended this connection, or has stopped the server
 

@@ -11,10 +11,10 @@ import psycopg
 from psycopg import pq
 from psycopg.pq.abc import PGconn
 
+from tests.reused_sessions import Reuse
 from vivero.storage.postgres import driver
 from vivero.storage.postgres.driver import Connection
 from vivero.storage.postgres.pool import Pool
-from vivero.storage.postgres.session_settings import BEGIN_SESSION, beginning
 
 NAME = "vivero test"
 SETTLE = "SELECT pg_advisory_unlock_all(), pg_stat_force_next_flush()"
@@ -27,11 +27,10 @@ class KeptSessions:
     A session that a test has broken, or has left in the middle of something, ends.
     """
 
-    def __init__(self, dsn: str) -> None:
-        self._dsn = dsn
+    def __init__(self, dsn: str, reuse: Reuse) -> None:
+        self._dsn, self._reuse = dsn, reuse
         self._idle: dict[str, list[Connection]] = defaultdict(list)
         self._rows: psycopg.Connection | None = None
-        self._plain: list[PGconn] = []
 
     def of_rows(self) -> psycopg.Connection:
         """The session by which tests put rows."""
@@ -58,21 +57,6 @@ class KeptSessions:
                 else:
                     connection.close()
 
-    async def begin(self) -> Connection:
-        """A session like a new one, in which nothing is prepared; give it back with `keep`."""
-        if not self._plain:
-            return await driver.connect(self._dsn, name=NAME)
-        connection = Connection(self._plain.pop(), NAME, driver.CALL_TIMEOUT_S)
-        await connection.execute(BEGIN_SESSION, beginning({}))
-        return connection
-
-    def keep(self, connection: Connection) -> None:
-        """Keep a session of `begin` if it can go on."""
-        if connection.reusable and not connection.has_input:
-            self._plain.append(below(connection))
-        else:
-            connection.close()
-
     def settled(self) -> list[int]:
         """Settle the sessions between two tests: the numbers of their backends. Those that cannot go on have ended."""
         if self._rows is not None and not _is_settled(self._rows.pgconn, f"RESET ALL; {SETTLE}"):
@@ -80,17 +64,18 @@ class KeptSessions:
             self._rows = None
         for kept in self._idle.values():
             kept[:] = [connection for connection in kept if _is_settled(below(connection), SETTLE)]
-        self._plain[:] = [pgconn for pgconn in self._plain if _is_settled(pgconn, "DISCARD ALL", SETTLE)]
         rows = [] if self._rows is None else [self._rows.info.backend_pid]
         pooled = [connection.backend_pid for kept in self._idle.values() for connection in kept]
-        return [*rows, *pooled, *(pgconn.backend_pid for pgconn in self._plain)]
+        return [*rows, *pooled, *self._reuse.backends(self._dsn)]
 
     def end(self) -> None:
         """End all sessions."""
         if self._rows is not None:
             self._rows.close()
-        for pgconn in self._plain + [below(connection) for kept in self._idle.values() for connection in kept]:
-            pgconn.finish()
+        for kept in self._idle.values():
+            for connection in kept:
+                below(connection).finish()
+        self._reuse.end(self._dsn)
 
 
 def below(connection: Connection) -> PGconn:
@@ -98,11 +83,11 @@ def below(connection: Connection) -> PGconn:
     return connection._pgconn
 
 
-def _is_settled(pgconn: PGconn, *statements: str) -> bool:
+def _is_settled(pgconn: PGconn, statements: str) -> bool:
     """Whether a session that runs these statements can go on; it has ended if not."""
     if pgconn.status == pq.ConnStatus.OK and pgconn.transaction_status == pq.TransactionStatus.IDLE:
         done = (pq.ExecStatus.COMMAND_OK, pq.ExecStatus.TUPLES_OK)
-        if all(pgconn.exec_(statement.encode()).status in done for statement in statements):
+        if pgconn.exec_(statements.encode()).status in done:
             return True
     pgconn.finish()
     return False

@@ -7,6 +7,8 @@ import pytest
 import trio
 
 from tests.databases import LARGE_BYTES, Databases
+from vivero.storage.postgres import driver
+from vivero.storage.postgres.errors import StorageError
 
 INSERT = "INSERT INTO tenants (tenant_id, name) VALUES ('a', '{}')"
 ALTER = "DO $$ BEGIN EXECUTE format('ALTER DATABASE %I {}', current_database()); END $$"
@@ -34,8 +36,8 @@ NOT_REUSED = {
 
 
 @pytest.fixture(scope="module")
-def made(administration, postgres_dsn, template_database):
-    made = Databases(administration, postgres_dsn, template_database)
+def made(administration, postgres_dsn, template_database, reuse):
+    made = Databases(administration, postgres_dsn, template_database, reuse)
     yield made
     made.close()
 
@@ -123,12 +125,12 @@ STATE = """
         (SELECT count(*)::int FROM pg_prepared_statements WHERE name = 'one')"""
 
 
-async def state_of(sessions, statements):
+async def state_of(dsn, statements):
     """The state in which a session begins, before it runs the statements."""
-    connection = await sessions.begin()
+    connection = await driver.connect(dsn)
     (state,) = (await connection.execute(STATE)).rows
     await connection.script(statements)
-    sessions.keep(connection)
+    connection.close()
     return state
 
 
@@ -136,12 +138,12 @@ def test_a_session_that_is_used_again_is_like_a_new_one(made):
     left = f"PREPARE one AS SELECT 1; LISTEN nobody; SET enable_seqscan = off; {INSERT.format('A')}"
     with made.one() as first:
         new = contents(first)
-        state = trio.run(state_of, made.sessions(first), left)
+        state = trio.run(state_of, first, left)
     assert state[1:] == ("on", 0, 0)
     with made.one() as second:
         assert second == first
         assert contents(second) == new
-        assert trio.run(state_of, made.sessions(second), "SELECT") == state
+        assert trio.run(state_of, second, "SELECT") == state
 
 
 @pytest.mark.parametrize("left", ["BEGIN", "SELECT pg_terminate_backend(pg_backend_pid())"])
@@ -156,3 +158,56 @@ def test_a_session_that_cannot_go_on_ends(made, left):
         assert session.closed
         assert made.sessions(second).of_rows().execute("SELECT 1").fetchone() == (1,)
         assert trio.run(backend_of, made.sessions(second), second, "SELECT") != pid
+
+
+MUST_END = {
+    "the leader's": "UPDATE partitions SET owner_pid = pg_backend_pid()",
+    "a node's": """
+        INSERT INTO nodes (id, roles, version, schema, host, port, address, pid, backend_start)
+        SELECT 'a', '{}', '1', 1, 'h', 1, 'a', pid, backend_start FROM pg_stat_activity WHERE pid = pg_backend_pid()""",
+    "one in a transaction": "BEGIN",
+    "one of nobody": "SELECT pg_terminate_backend(pg_backend_pid())",
+}
+
+
+@pytest.mark.parametrize("left", MUST_END)
+def test_a_session_that_others_know_or_that_is_busy_ends(made, left):
+    with made.one() as dsn:
+        pid, *_ = trio.run(began, dsn, MUST_END[left])
+        assert trio.run(began, dsn, "SELECT")[0] != pid
+
+
+def test_a_session_that_rests_has_another_name_and_no_lock(made):
+    with made.one() as dsn:
+        pid, name = trio.run(began, dsn, "SELECT pg_advisory_lock(7)", "one")
+        with psycopg.connect(dsn) as other:
+            rests = other.execute("SELECT application_name FROM pg_stat_activity WHERE pid = %s", (pid,)).fetchone()
+            assert (name, rests) == ("one", ("resting",))
+            assert other.execute("SELECT pg_try_advisory_lock(7)").fetchone() == (True,)
+        assert trio.run(began, dsn, "SELECT", "two") == (pid, "two")
+
+
+def test_a_session_that_was_ended_while_it_rested_does_not_begin_again(made):
+    with made.one() as dsn:
+        pid, *_ = trio.run(began, dsn, "SELECT")
+        with psycopg.connect(dsn, autocommit=True) as other:
+            assert other.execute("SELECT pg_terminate_backend(%s)", (pid,)).fetchone() == (True,)
+        assert trio.run(began, dsn, "SELECT")[0] != pid
+
+
+def test_sessions_begin_anew_in_a_pause(made, reuse):
+    with made.one() as dsn:
+        pids = [trio.run(began, dsn, "SELECT")[0]]
+        with reuse.paused():
+            pids += [trio.run(began, dsn, "SELECT")[0] for _ in range(2)]
+        assert len(set(pids)) == 3
+
+
+async def began(dsn, statements, name="test"):
+    """The backend and the name of a session that has run the statements and is closed."""
+    connection = await driver.connect(dsn, name=name)
+    ((shown,),) = (await connection.execute("SELECT current_setting('application_name')")).rows
+    with suppress(StorageError):
+        await connection.script(statements)
+    connection.close()
+    return connection.backend_pid, shown

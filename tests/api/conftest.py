@@ -214,9 +214,9 @@ class Definitions:
 
 
 @pytest.fixture(scope="session")
-def databases(administration, postgres_dsn, template_database):
+def databases(administration, postgres_dsn, template_database, reuse):
     """Tests of the API put rows at positions of a partition 0."""
-    made = Databases(administration, postgres_dsn, template_database, "SELECT make_log_partitions(0)")
+    made = Databases(administration, postgres_dsn, template_database, reuse, "SELECT make_log_partitions(0)")
     yield made
     made.close()
 

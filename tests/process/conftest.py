@@ -108,3 +108,8 @@ async def pair(make_program, database, unsafe):
 def unsafe():
     """The environment of a program on the session's server."""
     return UNSAFE
+
+
+@pytest.fixture(autouse=True)
+def always(new_sessions):
+    """Programs begin and end their own sessions: so do these tests."""

@@ -31,6 +31,8 @@ TIMES = int(os.environ.get("VIVERO_LATE", "3"))
 """How often each call comes late."""
 SECONDS = 20.0
 
+pytestmark = pytest.mark.usefixtures("new_sessions")
+
 
 def died(message):
     pytest.fail(f"the process would have ended: {message}")

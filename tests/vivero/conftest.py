@@ -324,3 +324,8 @@ def greeting(tmp_path: Path) -> tuple[str, Path]:
     file = tmp_path / f"{name}.bpmn"
     file.write_text(text.replace('id="greet"', f'id="{name}"').replace('type="greet"', f'type="{name}"'))
     return name, file
+
+
+@pytest.fixture(autouse=True)
+def always(new_sessions):
+    """Programs begin and end their own sessions: so do these tests."""

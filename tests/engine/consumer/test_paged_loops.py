@@ -48,6 +48,7 @@ from vivero.core.state import batches, eviction, loop_rows
 from vivero.core.state.instance_tree import LoopPages
 from vivero.core.state.state import State
 from vivero.storage.log import command_log
+from vivero.storage.postgres import driver
 from vivero.storage.state import load, pages, row_bound
 
 OF_QUANTA = {"version", "created_position", "request", "work"}
@@ -82,11 +83,10 @@ def same_end(databases, second, monkeypatch):
         expected = await dump(second, without=without)
         for kept in caches:
             with databases.one() as dsn:
-                sessions = databases.sessions(dsn)
-                connection = await sessions.begin()
+                connection = await driver.connect(dsn, name="vivero test")
                 await worked(dsn, connection, serial, commands, cache_bytes=CACHES[kept], poll_s=5, **limits)
                 found = await dump(connection, without=without)
-                sessions.keep(connection)
+                connection.close()
             for table in expected:
                 assert sorted(found[table]) == sorted(expected[table]), (kept, table)
 
