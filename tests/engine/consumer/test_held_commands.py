@@ -108,7 +108,8 @@ async def test_each_command_returns_once_although_the_program_is_killed_at_each_
     sets = [item for item in items_of(page.rows) if any(event["type"] == "VariableSet" for event in item["events"])]
     assert [item["intent"] for item in sets[-COMMANDS:]] == [SET] * COMMANDS
     if one_term and rows == COMMANDS:  # the last life of several handles what no life has held
-        assert [int(item["requestPosition"]) for item in sets[-COMMANDS:]] == requests[:-1]
+        positions = [item["requestPosition"] or item["commandPosition"] for item in sets[-COMMANDS:]]
+        assert [*map(int, positions)] == requests[:-1], "its own if a slow machine had done all pages before"
 
 
 def killed_by_commits(life, observer, commits):
