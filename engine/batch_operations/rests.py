@@ -21,6 +21,7 @@ class Rests:
     def __init__(self) -> None:
         self._since = 0.0
         self._worked = False
+        self._rested = False
 
     def begin(self, now: float) -> None:
         """A turn begins. Turns that find nothing to do are no work."""
@@ -32,10 +33,16 @@ class Rests:
         self._worked |= anything
 
     def rest_s(self, now: float, beside: bool, waiting: bool) -> float:
-        """Seconds to rest before anything else is begun; 0: go on. The work ends when none of its commands waits."""
-        worked_s = now - self._since
-        if not self._worked or (waiting and worked_s < MOST_WORK_S):
+        """Seconds to rest before anything else is begun; 0: go on. The work ends when none of its commands waits.
+
+        The turn after a rest always goes on: otherwise a long scan, which ends no turn without work, would keep other
+        batches from sending.
+        """
+        worked_s, rested = now - self._since, self._rested
+        self._rested = False
+        if rested or not self._worked or (waiting and worked_s < MOST_WORK_S):
             return 0.0
         self._worked = False
         self._since = now
+        self._rested = beside
         return min(worked_s * (1 - SHARE) / SHARE, MOST_REST_S) if beside else 0.0

@@ -57,3 +57,10 @@ def test_turns_that_find_nothing_to_do_are_no_work():
     task = Task()
     assert [task.turn(0.5, moved=False) for _ in range(20)] == [0.0] * 20
     assert task.flight(0.01) == pytest.approx(0.01 * (1 - SHARE) / SHARE)
+
+
+def test_the_turn_after_a_rest_goes_on_also_if_there_is_always_work():
+    task = Task()
+    rests = [task.turn(0.01) for _ in range(6)]
+    once = 0.01 * (1 - SHARE) / SHARE
+    assert rests == pytest.approx([once, 0, 2 * once, 0, 2 * once, 0])

@@ -6,7 +6,7 @@ from tests.engine.batch_operations.batch_engine import ANN, CANCEL, RESOLVE, Bat
 from vivero.core.records.instances import CancelInstance, ResolveIncident
 from vivero.core.records.jobs import CompleteJob
 from vivero.core.records.suspensions import ResumeInstance, SuspendInstance
-from vivero.engine.batch_operations import pace
+from vivero.engine.batch_operations import pace, task
 from vivero.engine.batch_operations.settings import BatchOperationSettings
 from vivero.engine.batch_operations.task import PAUSE_S
 from vivero.engine.outcomes.admission import Overloaded
@@ -236,6 +236,23 @@ async def test_beside_others_it_sends_few_and_rests_in_between(engine, monkeypat
         most = max(most, len(await engine.commands(CancelInstance.intent)) - sum(ended))
     assert 0 < most < 2 * LEAST
     assert rests >= 3, "after the scan, and after flights"
+
+
+async def test_beside_others_a_long_scan_does_not_keep_another_batch_from_sending(engine, monkeypatch):
+    monkeypatch.setattr(pace, "COMPANY_S", float("inf"))
+    monkeypatch.setattr(task, "ROWS_BESIDE", 2)
+    await engine.instances(12)
+    batch, batches = await engine.begin(), engine.batches()
+    await batches.run_once(engine.connection, beat())
+    assert await engine.counts(batch) == ("ACTIVE", 12, 0, 0, 0, 0)
+    scanning = await engine.begin()
+    last = engine.appender.last_position(1)
+    for position in (last, last + 1):
+        batches.committed(1, position, [CommandOutcome(position)])  # the second one tells of a command of others
+    for _ in range(3):
+        await batches.run_once(engine.connection, beat())
+    assert (await engine.counts(scanning))[0] == "CREATED"
+    assert await engine.commands(CancelInstance.intent)
 
 
 async def test_a_node_of_an_earlier_term_changes_nothing(engine):
