@@ -25,8 +25,8 @@ from vivero.worker.values import completion_of, variables_of
 
 HAND_BACK_S = 2.0
 """The time for handing back jobs when the worker is cancelled."""
-REFUSED = 400
-"""The server answers so to a completion with which no job of this kind can be completed."""
+REFUSED = frozenset((400, 413))
+"""The server answers so to a report whose content it never takes: a wrong result, or too many bytes of variables."""
 Failed = Callable[[BaseException], None]
 
 
@@ -165,30 +165,45 @@ class Jobs:
     async def _complete(self, function: JobFunction, job: Job, completion: JobCompletion) -> Report:
         try:
             return await self._send(
-                job, JobOutcome.COMPLETED, "", lambda trace: self._requests.complete(job, completion, trace), {REFUSED}
+                job, JobOutcome.COMPLETED, "", lambda trace: self._requests.complete(job, completion, trace), REFUSED
             )
         except ApiError as refused:
             return await self._not_completed(function, job, JobFailed(str(refused)))
 
     async def _not_completed(self, function: JobFunction, job: Job, error: JobFailed | JobError) -> Report:
-        """Throw an error, or fail the job, also if the error's variables cannot be sent."""
-        if isinstance(error, JobError):
-            try:
-                variables = variables_of(error.variables)
-            except JobFailed as failed:
-                return await self._not_completed(function, job, failed)
-            code, text = error.code, sendable(error.message)
-            return await self._send(
-                job,
-                JobOutcome.ERROR,
-                sendable(f"{code}: {text}"),
-                lambda trace: self._requests.throw_error(job, code, text, variables, trace),
-            )
+        """Throw an error, or fail the job. An exception that cannot be sent fails the job, too: otherwise others would
+        repeat its work after each end of the lease."""
+        try:
+            if isinstance(error, JobError):
+                return await self._throw(job, error)
+            return await self._fail(function, job, error)
+        except Exception as failed:  # what the exception holds is the user's
+            reason = str(failed) if isinstance(failed, ApiError | JobFailed) else described(failed)
+            return await self._fail(function, job, JobFailed(f"{reason}; the function raised {described(error)}"))
+
+    async def _throw(self, job: Job, error: JobError) -> Report:
+        """Raises JobFailed for variables that have no form in JSON, ApiError for an error that the server refuses."""
+        variables, code, text = variables_of(error.variables), error.code, sendable(error.message)
+        return await self._send(
+            job,
+            JobOutcome.ERROR,
+            sendable(f"{code}: {text}"),
+            lambda trace: self._requests.throw_error(job, code, text, variables, trace),
+            REFUSED,
+        )
+
+    async def _fail(self, function: JobFunction, job: Job, error: JobFailed) -> Report:
+        """Raises ApiError if the server refuses the numbers that the exception names."""
         retries = max(job.retries - 1, 0) if error.retries is None else error.retries
         message = sendable(str(error))
         backoff_s = function.backoff_s(retries) if error.backoff_s is None else error.backoff_s
+        is_usual = error.retries is None and error.backoff_s is None
         return await self._send(
-            job, JobOutcome.FAILED, message, lambda trace: self._requests.fail(job, message, retries, backoff_s, trace)
+            job,
+            JobOutcome.FAILED,
+            message,
+            lambda trace: self._requests.fail(job, message, retries, backoff_s, trace),
+            () if is_usual else REFUSED,
         )
 
     async def _send(

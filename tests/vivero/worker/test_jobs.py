@@ -242,16 +242,6 @@ async def test_a_wrong_decision_fails_the_job_and_says_why(autojump_clock, make,
     assert retries == 2
 
 
-async def test_a_job_whose_completion_the_server_refuses_fails_with_its_reason(autojump_clock, make, reports):
-    server = StubServer(job(1))
-    reason = "a result of a task listener does not fit a job of kind 'BPMN_ELEMENT'"
-
-    server.trouble_of["completion"] = ApiError(400, "INVALID_ARGUMENT", reason, 7, {})
-    await make(server).serve()
-    assert server.told == [("failure", "1", f"{reason} (400 INVALID_ARGUMENT)", 2, 0)]
-    assert [report.outcome for report in reports] == [JobOutcome.FAILED]
-
-
 @pytest.mark.parametrize("status", [404, 409])
 async def test_a_job_that_somebody_else_has_is_lost(autojump_clock, make, reports, status):
     server = StubServer(job(1), job(2))
