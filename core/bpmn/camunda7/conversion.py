@@ -47,6 +47,7 @@ def convert(content: bytes) -> Conversion:
     read_document(content)  # its limits, and no DOCTYPE
     parser = etree.XMLParser(encoding="utf-8", resolve_entities=False, no_network=True, huge_tree=False)
     model = Rewrite(etree.fromstring(decode(content).encode("utf-8"), parser))
+    _join_texts(model.root)
     for element in [one for one in model.root.iter() if isinstance(one.tag, str) and split(one)[0] == BPMN]:
         _convert_element(model, element)
     flows.convert_expressions(model)
@@ -73,6 +74,14 @@ _RULES: dict[str, tuple[Callable[[Rewrite, Element], None], ...]] = {
     "startEvent": (people.convert_form,),
     "callActivity": (flows.convert_call,),
 }
+
+
+def _join_texts(root: Element) -> None:
+    """Comments inside of expressions, scripts and extensions of Camunda 7 go, because they divide their texts."""
+    for one in list(root.iter("*")):
+        namespace, name = split(one)
+        if namespace in SOURCES or (namespace == BPMN and name in (*flows.EXPRESSIONS, "script")):
+            etree.strip_tags(one, etree.Comment, etree.ProcessingInstruction)
 
 
 def _convert_element(model: Rewrite, element: Element) -> None:

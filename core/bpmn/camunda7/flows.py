@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from vivero.core.bpmn.camunda7.juel import BUSINESS_KEY, is_expression
+from vivero.core.bpmn.camunda7.juel import BUSINESS_KEY, feel_variable, is_expression, quoted
 from vivero.core.bpmn.camunda7.notes import Care
 from vivero.core.bpmn.camunda7.rewrite import SOURCES, Rewrite
 from vivero.core.bpmn.camunda7.work import bound
@@ -48,7 +48,9 @@ def _passed(model: Rewrite, element: Element, direction: str, one: Element) -> N
     target, source, expression = one.get("target"), one.get("source"), one.get("sourceExpression")
     if target is None:
         return
-    feel = f"={source}" if source is not None else model.feel(element, expression or "", f"the mapping to '{target}'")
+    feel = (
+        f"={feel_variable(source)}" if source else model.feel(element, expression or "", f"the mapping to '{target}'")
+    )
     if feel is not None:
         model.mapped(element, direction, feel, target)
 
@@ -86,8 +88,8 @@ def _literal(model: Rewrite, element: Element, child: Element, what: str) -> str
         return None
     if kind == "list":
         return f"[{', '.join(map(str, values))}]"
-    keys = (one.get("key", "").replace('"', '\\"') for one in inner)
-    return "{" + ", ".join(f'"{key}": {value}' for key, value in zip(keys, values, strict=True)) + "}"
+    keys = (quoted(one.get("key", "")) for one in inner)
+    return "{" + ", ".join(f"{key}: {value}" for key, value in zip(keys, values, strict=True)) + "}"
 
 
 def _item(model: Rewrite, element: Element, one: Element, what: str) -> str | None:
@@ -97,10 +99,7 @@ def _item(model: Rewrite, element: Element, one: Element, what: str) -> str | No
     text = model.feel(element, text_of(one), what)
     if text is None:
         return None
-    if text.startswith("="):
-        return text[1:]
-    escaped = text.replace("\\", "\\\\").replace('"', '\\"')
-    return f'"{escaped}"'
+    return text[1:] if text.startswith("=") else quoted(text)
 
 
 def convert_loop(model: Rewrite, element: Element) -> None:
@@ -108,13 +107,15 @@ def convert_loop(model: Rewrite, element: Element) -> None:
     for loop in element.findall(f"{{{BPMN}}}multiInstanceLoopCharacteristics"):
         collection, variable = model.take(loop, "collection"), model.take(loop, "elementVariable")
         if collection is not None:
-            feel = model.feel(loop, collection, "camunda:collection") if is_expression(collection) else f"={collection}"
+            is_name = not is_expression(collection)
+            feel = f"={feel_variable(collection)}" if is_name else model.feel(loop, collection, "camunda:collection")
             if feel is not None:
                 model.add(loop, "loopCharacteristics", inputCollection=feel, inputElement=variable)
         for name in ("asyncBefore", "asyncAfter", "exclusive"):
             model.take(loop, name)
         model.take_children(loop, "failedJobRetryTimeCycle")
-        if "loopCounter" in "".join(text_of(one) for one in element.iter() if isinstance(one.tag, str)):
+        inside = [text for one in element.iter("*") for text in (text_of(one), *map(str, one.attrib.values()))]
+        if any("loopCounter" in text for text in inside):
             model.check(loop, "it uses loopCounter", "It begins with 1 here, with 0 there")
 
 

@@ -40,6 +40,9 @@ _OF_TEXTS |= {"startsWith": "starts with", "endsWith": "ends with", "toString": 
 _SAME = frozenset(("value", "stringValue", "numberValue", "boolValue", "elements", "toDate", "toInstant"))
 """Methods whose result FEEL does not tell from the value itself."""
 _UNITS = {"Years": "P{}Y", "Months": "P{}M", "Days": "P{}D", "Hours": "PT{}H", "Minutes": "PT{}M", "Seconds": "PT{}S"}
+_INDEX = re.compile(r"[0-9]{1,18}")
+MOST_DIGITS = 100
+"""Digits before or behind the point of a number without an exponent."""
 MOST_DEPTH = 50
 """Levels of parentheses and calls."""
 
@@ -63,10 +66,10 @@ def feel_attribute(text: str) -> str:
     """The text of an attribute in the form of Camunda 8: static, or `=` and FEEL. Raises Untranslatable."""
     found = list(_texts_and_expressions(text))
     if not any(is_expression for is_expression, _ in found):
-        return f"={_quoted(text)}" if text.startswith("=") else text
+        return f"={quoted(text)}" if text.startswith("=") else text
     if len(found) == 1:
         return f"={feel_expression(found[0][1])}"
-    parts = [f"string({feel_expression(part)})" if is_expression else _quoted(part) for is_expression, part in found]
+    parts = [f"string({feel_expression(part)})" if is_expression else quoted(part) for is_expression, part in found]
     return f"={' + '.join(parts)}"
 
 
@@ -115,14 +118,20 @@ def _end(text: str, at: int) -> int:
     raise Untranslatable("it has no closing brace")
 
 
-def _quoted(text: str) -> str:
+def quoted(text: str) -> str:
+    """A text as a literal of FEEL."""
     escaped = text.replace("\\", "\\\\").replace('"', '\\"').replace("\n", "\\n").replace("\t", "\\t")
     return f'"{escaped}"'
 
 
-def _name(name: str) -> FeelPart:
+def feel_variable(name: str) -> str:
+    """FEEL for the variable of this name, which may have signs in it."""
     name = NAMES.get(name, name)
-    return FeelPart(f"`{name}`" if name in RESERVED or "$" in name else name)
+    return name if re.fullmatch(r"[^\W\d]\w*", name) and name not in RESERVED else f"`{name}`"
+
+
+def _name(name: str) -> FeelPart:
+    return FeelPart(feel_variable(name))
 
 
 class _Parser:
@@ -238,9 +247,9 @@ class _Parser:
         kind, text = self._tokens[self._at]
         self._at += 1
         if kind == "number":
-            return FeelPart(format(Decimal(text), "f"))
+            return FeelPart(_number(text))
         if kind == "text":
-            return FeelPart(_quoted(re.sub(r"\\(.)", r"\1", text[1:-1])))
+            return FeelPart(quoted(re.sub(r"\\(.)", r"\1", text[1:-1])))
         if text == "(":
             part = self._condition()
             self._expect(")")
@@ -284,6 +293,17 @@ class _Parser:
         return translated
 
 
+def _number(text: str) -> str:
+    """The number without an exponent."""
+    try:
+        number = Decimal(text)
+    except ArithmeticError:
+        number = Decimal("Infinity")
+    if not number.is_finite() or abs(number.adjusted()) > MOST_DIGITS:
+        raise Untranslatable(f"the number {text[:20]} has more than {MOST_DIGITS} digits")
+    return format(number, "f")
+
+
 def _property(part: FeelPart, name: str) -> FeelPart:
     if part.text in ("execution", "task"):
         if name in _BY_PROPERTY:
@@ -299,7 +319,7 @@ def _entry(part: FeelPart, key: FeelPart) -> FeelPart:
         if re.fullmatch(r"[^\W\d]\w*", name):
             return _property(part, name)
         return FeelPart(f"get value({part.text}, {key.text})")
-    if key.text.isdigit():
+    if _INDEX.fullmatch(key.text):
         return FeelPart(f"{part.at(ATOM)}[{int(key.text) + 1}]")
     return FeelPart(f"{part.at(ATOM)}[{key.at(SUM)} + 1]")
 
@@ -337,7 +357,7 @@ def _method(part: FeelPart, name: str, given: list[FeelPart]) -> FeelPart | None
         return _entry(part, given[0])
     if name in ("containsKey", "hasProp") and len(given) == 1 and texts[0].startswith('"'):
         return FeelPart(f"is defined({_entry(part, given[0]).text})")
-    if name == "substring" and texts and all(text.isdigit() for text in texts):
+    if name == "substring" and texts and all(map(_INDEX.fullmatch, texts)):
         begin = int(texts[0])
         length = [str(int(texts[1]) - begin)] if len(texts) == 2 else []
         return FeelPart(f"substring({', '.join((part.text, str(begin + 1), *length))})")
@@ -347,7 +367,7 @@ def _method(part: FeelPart, name: str, given: list[FeelPart]) -> FeelPart | None
 def _moved(part: FeelPart, name: str, given: list[str]) -> FeelPart | None:
     """A date and time that is moved by a duration."""
     found = re.fullmatch(r"(plus|minus)(\w+)", name)
-    if found is None or len(given) != 1 or not given[0].isdigit():
+    if found is None or len(given) != 1 or _INDEX.fullmatch(given[0]) is None:
         return None
     sign = "+" if found[1] == "plus" else "-"
     if found[2] == "Weeks":

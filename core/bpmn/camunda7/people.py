@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from typing import Any
 
 from vivero.core.bpmn.camunda7.juel import is_expression
@@ -13,6 +14,7 @@ from vivero.core.bpmn.reading.xml import Element, split
 SCHEMA_VERSION = 16
 """Of Camunda's form schema; each later viewer reads it."""
 _FIELDS = {"string": "textfield", "long": "number", "boolean": "checkbox", "date": "datetime", "enum": "select"}
+_INTEGER = re.compile(r"-?[0-9]{1,18}")
 _PEOPLE = ("assignee", "candidateGroups", "candidateUsers")
 
 
@@ -63,7 +65,7 @@ def _generated(model: Rewrite, element: Element, data: Element) -> None:
     fields = [child for child in data if isinstance(child.tag, str) and split(child)[1] == "formField"]
     if not fields:
         return
-    id = f"{element.get('id', 'form')}-form"
+    id = re.sub(r"[^\w.-]+", "-", f"{element.get('id', 'form')}-form")  # a name of a file, whatever the model says
     form = {
         "type": "default",
         "id": id,
@@ -109,7 +111,7 @@ def _component(model: Rewrite, element: Element, field: Element) -> dict[str, An
 def _value(type_: str, text: str) -> Any:
     if type_ == "boolean":
         return text == "true"
-    return int(text) if type_ == "long" and text.lstrip("-").isdigit() else text
+    return int(text) if type_ == "long" and _INTEGER.fullmatch(text) else text
 
 
 def _rule(model: Rewrite, element: Element, field: str, constraint: Element) -> dict[str, Any]:
@@ -117,7 +119,7 @@ def _rule(model: Rewrite, element: Element, field: str, constraint: Element) -> 
     if name == "required":
         return {"required": True}
     known = {"minlength": "minLength", "maxlength": "maxLength", "min": "min", "max": "max"}
-    if name in known and config.lstrip("-").isdigit():
+    if name in known and _INTEGER.fullmatch(config):
         return {known[name]: int(config)}
     if name != "readonly":
         model.todo(element, f"the field '{field}' has the constraint '{name}'", "Write it into the form")

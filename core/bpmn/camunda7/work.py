@@ -127,9 +127,11 @@ def _decision(model: Rewrite, element: Element, source: Element, decision: str) 
     model.add(element, "calledDecision", decisionId=id, resultVariable=result or "result", **bound(binding, tag))
     if result is None:
         model.check(element, "the decision has no result variable", "Its result is in 'result'")
-    if mapped not in (None, "singleEntry"):
+    if mapped != "singleEntry":
         model.check(
-            element, f"the result was mapped by {mapped}", "Here it is a value, a context or a list by its hit policy"
+            element,
+            f"the result was mapped by {mapped or 'resultList'}",
+            "Here it is a value, a context or a list by its hit policy",
         )
     if version is not None or tenant is not None:
         model.todo(element, "the decision is named by a version or a tenant", "Use a version tag")
@@ -160,7 +162,9 @@ def convert_script(model: Rewrite, element: Element) -> None:
         model.header(element, "language", language)
     if resource is not None:
         model.header(element, "resource", resource)
-    if text and len(text) <= MAX_HEADER:
+    if len(text) > MAX_HEADER:
+        model.todo(element, f"the script has {len(text)} characters", "Take it from the model of Camunda 7")
+    elif text:
         model.header(element, "script", text)
     if result is not None:
         model.header(element, "resultVariable", result)
@@ -196,6 +200,9 @@ def _listener(model: Rewrite, element: Element, listener: Element, name: str, ev
     listeners = model.one(element, f"{name}s")
     model.add_to(listeners, name, eventType=events[event], type=type_)
     model.todo(element, f"the listener {code} of '{event}' is a job of the type '{type_}'", WRITE_A_WORKER)
+    fields = [child.get("name", "") for child in listener.iter("{*}field")]
+    if fields:
+        model.todo(element, f"the listener {code} had the fields {', '.join(fields)}", "Give them to the worker")
 
 
 def _assigns(model: Rewrite, element: Element, code: str, event: str) -> bool:

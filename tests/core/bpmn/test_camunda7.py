@@ -99,6 +99,9 @@ def test_an_expression_in_feel(juel, feel):
         ("${}", "it ends too early"),
         (f"${{{'(' * MOST_DEPTH}x{')' * MOST_DEPTH}}}", "it is nested deeper than 50 levels"),
         (f"${{{'!' * 10_000}x}}", "it is nested deeper than 50 levels"),
+        ("${1e999999999}", "the number 1e999999999 has more than 100 digits"),
+        (f"${{a[{'9' * 5000}]}}", f"the number {'9' * 20} has more than 100 digits"),
+        (f"${{1e{'9' * 30}}}", f"the number 1e{'9' * 18} has more than 100 digits"),
     ],
 )
 def test_an_expression_without_a_rule_says_why(juel, reason):
@@ -372,3 +375,86 @@ def test_comments_stay_and_the_platform_is_named():
 def test_files_that_cannot_be_read_are_refused(content):
     with pytest.raises(Unreadable):
         convert(content)
+
+
+LOOP = '<multiInstanceLoopCharacteristics camunda:collection="my-parts"/>'
+PARTS = '<camunda:inputOutput><camunda:inputParameter name="x">${parts[loopCounter]}</camunda:inputParameter>'
+PARTS += "</camunda:inputOutput>"
+
+
+@pytest.mark.parametrize(
+    ("element", "expected", "notes"),
+    [
+        (
+            extended(
+                "serviceTask",
+                '<camunda:field name="x"><!-- why --><camunda:string>a<?b c?></camunda:string></camunda:field>',
+                attributes=f'{EXTERNAL}"t"',
+            ),
+            ['<zeebe:header key="x" value="a"/>'],
+            [("check", "the external task of the topic t is a job of this type")],
+        ),
+        (
+            extended(
+                "task", content="<multiInstanceLoopCharacteristics><loopCardinality>${<!-- n -->n}</loopCardinality>"
+            ).replace("</task>", "</multiInstanceLoopCharacteristics></task>"),
+            ["<loopCardinality>=n</loopCardinality>"],
+            [],
+        ),
+        (
+            extended("task", PARTS, content=LOOP),
+            ['inputCollection="=`my-parts`"', 'source="=parts[loopCounter + 1]"'],
+            [("check", "it uses loopCounter")],
+        ),
+        (
+            extended("callActivity", '<camunda:out source="a-b" target="c"/>', attributes='calledElement="x"'),
+            ['<zeebe:output source="=`a-b`" target="c"/>'],
+            [],
+        ),
+        (
+            extended(
+                "task",
+                r'<camunda:inputOutput><camunda:inputParameter name="m"><camunda:map><camunda:entry key="\">1'
+                "</camunda:entry></camunda:map></camunda:inputParameter></camunda:inputOutput>",
+            ),
+            [r'source="={&quot;\\&quot;: &quot;1&quot;}"'],
+            [],
+        ),
+        (
+            extended("businessRuleTask", attributes='camunda:decisionRef="d" camunda:resultVariable="r"'),
+            ['decisionId="d"'],
+            [("check", "the result was mapped by resultList")],
+        ),
+        (
+            extended(
+                "userTask",
+                '<camunda:taskListener event="create" class="a.B"><camunda:field name="f"/></camunda:taskListener>',
+            ),
+            ['type="b"'],
+            [
+                ("todo", "the listener a.B of 'create' is a job of the type 'b'"),
+                ("todo", "the listener a.B had the fields f"),
+            ],
+        ),
+        (
+            extended("scriptTask", content=f"<script>{'x' * 20_001}</script>", attributes='scriptFormat="groovy"'),
+            ['<zeebe:header key="language" value="groovy"/>'],
+            [
+                ("todo", "the script has 20001 characters"),
+                ("todo", "the script in groovy is a job of the type 'it'"),
+            ],
+        ),
+    ],
+    ids=["comment", "comment-in-text", "loop", "name", "key", "decision", "fields", "script"],
+)
+def test_odd_models_keep_their_meaning_or_get_a_note(element, expected, notes):
+    _, text, found = converted(model(element))
+    assert [piece for piece in expected if piece not in text] == []
+    assert found == notes
+
+
+@pytest.mark.parametrize("number", ["--5", "²", "9" * 5000])
+def test_a_form_keeps_a_number_that_is_none_as_a_text(number):
+    field = f'<camunda:formField id="n" type="long" defaultValue="{number}"/>'
+    done = convert(model(extended("userTask", f"<camunda:formData>{field}</camunda:formData>")))
+    assert json.loads(done.files["it-form.form"])["components"][0]["defaultValue"] == number

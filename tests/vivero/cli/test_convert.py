@@ -83,6 +83,13 @@ def test_a_file_that_cannot_be_read_is_named_with_its_line(convert, tmp_path, co
     assert not (tmp_path / "converted").exists()
 
 
+def test_no_id_of_a_model_leads_out_of_the_directory(convert, tmp_path):
+    (tmp_path / "evil.bpmn").write_bytes(model(extended("userTask", FORM)).replace(b'id="it"', b'id="../../it"'))
+    assert convert("evil.bpmn", "--out", "new/deep").exit_code == 0
+    assert {file.name for file in (tmp_path / "new" / "deep").iterdir()} == {"evil.bpmn", "..-..-it-form.form"}
+    assert not (tmp_path / "it-form.form").exists()
+
+
 def test_two_files_of_one_name_are_refused(convert, tmp_path):
     (tmp_path / "loan.bpmn").write_bytes((tmp_path / "models" / "loan.bpmn").read_bytes())
     done = convert("loan.bpmn", "models/loan.bpmn")
