@@ -49,7 +49,7 @@ class TransactionInbox:
         """By partition: the highest id that was taken."""
         self._taken_before: dict[int, int] = {}
         self._floors: dict[int, int] = {}
-        """What was taken before the latest whole look, and before the one before it: frequent looks begin there."""
+        """The highest ids that were taken before the last whole look but one: frequent looks begin there."""
         self._whole_look_at = float("-inf")
         self.look_at = float("inf")
         """The time of the next look, by Trio's clock."""

@@ -25,7 +25,7 @@ GONE = frozenset((404, 409))
 
 
 class Outcome(Protocol):
-    """What a function has returned or raised, as Trio's threads deliver it."""
+    """The value or the exception of a function, as Trio's threads deliver it."""
 
     def unwrap(self) -> Any: ...
 

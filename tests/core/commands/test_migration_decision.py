@@ -247,7 +247,7 @@ def test_a_new_term_goes_on_at_each_border(items, borders):
 
 @pytest.mark.parametrize("borders", range(CHECKS + 1, 2 * CHECKS, 2))
 def test_an_expression_that_fails_after_the_decision_is_an_incident(borders):
-    """Variables of the cluster may change meanwhile. What is renamed already stays."""
+    """Variables of the cluster may change meanwhile. Renamed elements stay."""
     engine = Deciding().begin(borders)
     engine.memory.set_cluster_variables({"suffix": None})
     engine.end()

@@ -158,7 +158,7 @@ async def test_only_the_leader_of_a_partition_moves_its_commands(connect, connec
 
 
 async def test_a_process_runs_on_commands_of_a_clients_transactions(migrated, connection):
-    """Started, continued by a message and completed by its worker. What the engine refuses says why."""
+    """Started, continued by a message and completed by its worker. A refusal of the engine says why."""
     await connection.execute("SELECT nextval('transaction_inbox_numbers')")
     engine = WholeEngine(migrated)
     async with engine.running():
