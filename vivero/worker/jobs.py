@@ -148,7 +148,7 @@ class Jobs:
         return await self._complete(function, job, completion)
 
     async def _returned(self, function: JobFunction, running: RunningJob) -> Any:
-        """The result of the function. Raises its exceptions, and JobFailed if it takes too long; None for a lost job."""
+        """The result of the function; None for a lost job. Raises its exceptions, and JobFailed after its time."""
         if running.job.is_lost:  # while it waited for a slot
             return None
         call = function.call(running.job)
