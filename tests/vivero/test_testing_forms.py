@@ -32,6 +32,16 @@ def fields(*components):
         ({"type": "number"}, "5", "x: the form has a number there, not '5'"),
         ({"type": "number"}, True, "x: the form has a number there, not True"),
         ({"type": "number", "serializeToString": True}, "five", "x: the form has a number there, not 'five'"),
+        (
+            {"type": "number", "serializeToString": True, "increment": 1},
+            "Infinity",
+            "x: the form has a number there, not 'Infinity'",
+        ),
+        (
+            {"type": "number", "serializeToString": True, "validate": {"min": 1}},
+            "NaN",
+            "x: the form has a number there, not 'NaN'",
+        ),
         ({"type": "checkbox"}, "yes", "x: the form has a checkbox there, which gives true or false, not 'yes'"),
         ({"type": "checklist", "values": CHOICES}, "a", "x: the form has several choices there, a list, not 'a'"),
         ({"type": "radio", "values": CHOICES}, "c", "x: 'c' is none of the choices of the form: 'a', 'b'"),
@@ -75,10 +85,20 @@ def test_a_field_does_not_accept_a_value(field, value, says):
         ({"validate": {"validationType": "email"}}, "ann@example.org"),
         ({"validate": {"validationType": "phone"}}, "+4930664040900"),
         ({"validate": {"maxLength": "=1 +"}}, "an expression that cannot be read constrains nothing"),
+        ({"type": "number", "increment": "many"}, 5),
+        ({"type": "number", "increment": 0.1, "serializeToString": True}, "1e50"),
+        ({"validate": None, "conditional": None}, "a"),
+        ({"key": None}, "a"),
+        ({"type": "select", "valuesKey": ["x"]}, "a"),
     ],
 )
 def test_a_field_accepts_a_value(field, value):
     assert form_problems(fields(field), {"x": value, "limit": 5}) == []
+
+
+def test_a_pattern_that_only_browsers_know_gives_a_warning():
+    with pytest.warns(UserWarning, match="is not checked: bad escape"):
+        assert form_problems(fields({"validate": {"pattern": r"^\p{L}+$"}}), {"x": "Ann"}) == []
 
 
 def test_groups_and_lists_lead_down_to_their_fields():

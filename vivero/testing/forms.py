@@ -10,6 +10,7 @@ import re
 from collections.abc import Iterator, Mapping
 from decimal import Decimal
 from typing import Any
+from warnings import warn
 
 from vivero.core import feel
 from vivero.library import Models
@@ -43,7 +44,7 @@ def form_problems(schema: Values, variables: Values) -> list[str]:
 def _problems_of(components: list[dict[str, Any]], data: Values, context: Values, path: str) -> Iterator[str]:
     """`path`: a prefix of the names of fields, for those inside of a list."""
     for component in components:
-        if _evaluated(component.get("conditional", {}).get("hide"), context) is True:
+        if _evaluated((component.get("conditional") or {}).get("hide"), context) is True:
             continue
         if component["type"] in FIELDS:
             if not any(_evaluated(component.get(flag), context) is True for flag in ("disabled", "readonly")):
@@ -68,7 +69,7 @@ def _problems_of(components: list[dict[str, Any]], data: Values, context: Values
 
 def _problem_of(field: Values, value: Any, context: Values) -> str | None:
     """The first reason why the field does not accept the value."""
-    rules = {name: _evaluated(rule, context) for name, rule in field.get("validate", {}).items()}
+    rules = {name: _evaluated(rule, context) for name, rule in (field.get("validate") or {}).items()}
     if value is None or value in ("", []) or (field["type"] == "checkbox" and value is False):
         return "the form requires it" if rules.get("required") is True else None
     return _wrong_type(field, value, context) or _broken_rule(field, rules, value)
@@ -106,7 +107,7 @@ def _broken_rule(field: Values, rules: Values, value: Any) -> str | None:
     if _exceeds(length, rules.get("maxLength")):
         return f"the form allows {rules['maxLength']} characters, not {length}"
     pattern = rules.get("pattern")
-    if isinstance(pattern, str) and pattern and not re.search(pattern, value):
+    if isinstance(pattern, str) and pattern and not _matches(pattern, value):
         return f"{value!r} does not match the pattern {pattern} of the form"
     if rules.get("validationType") == "email" and not EMAIL.fullmatch(value):
         return f"the form requires an e-mail address, not {value!r}"
@@ -120,13 +121,30 @@ def _broken_number_rule(field: Values, rules: Values, value: Decimal) -> str | N
     exponent = value.normalize().as_tuple().exponent
     if isinstance(digits, int) and isinstance(exponent, int) and -exponent > digits:
         return f"the form allows {digits} decimal digits, not {value}"
-    if increment and value % Decimal(str(increment)):
+    if not _is_multiple(value, increment):
         return f"the form allows multiples of {increment}, not {value}"
     if _exceeds(rules.get("min"), value):
         return f"the form requires {rules['min']} at least, not {value}"
     if _exceeds(value, rules.get("max")):
         return f"the form allows {rules['max']} at most, not {value}"
     return None
+
+
+def _matches(pattern: str, value: str) -> bool:
+    """Whether a text matches. A pattern that only browsers know, such as one with `\\p{L}`, gives a warning."""
+    try:
+        return re.search(pattern, value) is not None
+    except re.error as error:
+        warn(f"the pattern {pattern} of a form is not checked: {error}", stacklevel=1)
+        return True
+
+
+def _is_multiple(value: Decimal, increment: Any) -> bool:
+    """Whether a number has this step. One that is no number constrains nothing, as with `_exceeds`."""
+    try:
+        return not increment or not value % Decimal(str(increment))
+    except ArithmeticError:
+        return True
 
 
 def _exceeds(more: Any, less: Any) -> bool:
@@ -143,9 +161,10 @@ def _number(value: Any, field: Values) -> Decimal | None:
     if isinstance(value, str) and field.get("serializeToString") is not True:
         return None
     try:
-        return Decimal(str(value))
+        number = Decimal(str(value))
     except ArithmeticError:
         return None
+    return number if number.is_finite() else None
 
 
 def _options(field: Values, context: Values) -> list[Any] | None:
@@ -154,15 +173,17 @@ def _options(field: Values, context: Values) -> list[Any] | None:
     if isinstance(choices, list):
         return [one.get("value") if isinstance(one, dict) else one for one in choices]
     found = (
-        context.get(field["valuesKey"]) if "valuesKey" in field else _evaluated(field.get("valuesExpression"), context)
+        _at(context, field["valuesKey"]) if "valuesKey" in field else _evaluated(field.get("valuesExpression"), context)
     )
     if not isinstance(found, list):
         return None
     return [one.get("value") if isinstance(one, dict) else one for one in found]
 
 
-def _at(data: Values, key: str) -> Any:
-    """The value of a key, whose dots lead down."""
+def _at(data: Values, key: Any) -> Any:
+    """The value of a key, whose dots lead down; null for a key that is no text."""
+    if not isinstance(key, str):
+        return None
     found: Any = data
     for name in key.split("."):
         found = found.get(name) if isinstance(found, dict | Mapping) else None
