@@ -5,7 +5,8 @@ other. The appender's own look, each `poll_s`, finds the first use of the inbox;
 
 Rows become visible in any order. Most come soon after their ids were given: the frequent looks begin behind what was
 taken more than a second ago, so that they read no old dead entries. Each `poll_s` a look reads everything, and finds
-the rows of transactions that were open for long.
+the rows of transactions that were open for long. Frequent looks leave these rows alone, because such a transaction may
+have rows before their beginning and behind it, and they keep their order.
 """
 
 from __future__ import annotations
@@ -42,6 +43,8 @@ class TransactionInbox:
     def __init__(self, most: int, fast_s: float, poll_s: float) -> None:
         """`most`: commands of one move."""
         self._most, self._fast_s, self._poll_s = most, fast_s, poll_s
+        self._within_ms = int(poll_s * 1000)
+        """Transactions that began in this time have all of their ids behind the floors, which are older."""
         self._forwarding = Forwarding(most, LAG_S)
         self._filled: dict[int, int] = {}
         """By partition with rows: the id behind which they are taken."""
@@ -84,7 +87,7 @@ class TransactionInbox:
             self._whole_look_at = now + self._poll_s
         if mine:
             above = {partition: 0 if is_whole else self._floors.get(partition, 0) for partition in mine}
-            for partition in await transaction_inbox.waiting(connection, above):
+            for partition in await transaction_inbox.waiting(connection, above, None if is_whole else self._within_ms):
                 self._filled[partition] = min(above[partition], self._filled.get(partition, above[partition]))
         self.look_at = now + self._fast_s
 
@@ -95,10 +98,11 @@ class TransactionInbox:
 
     async def _take(self, connection: Connection, partition: int, count: int) -> InboxMove:
         above = self._filled[partition]
+        within_ms = self._within_ms if above else None
         if partition == BACKGROUND_JOBS:
-            taken = await _background_jobs(connection, above, count)
+            taken = await _background_jobs(connection, above, count, within_ms)
         else:
-            taken = await transaction_inbox.take(connection, partition, above, count, MOST_BYTES)
+            taken = await transaction_inbox.take(connection, partition, above, count, MOST_BYTES, within_ms)
         if taken.last_id is None:
             del self._filled[partition]
         else:
@@ -108,8 +112,8 @@ class TransactionInbox:
         return InboxMove(partition, taken.last_position)
 
 
-async def _background_jobs(connection: Connection, above: int, count: int) -> Taken:
+async def _background_jobs(connection: Connection, above: int, count: int, within_ms: int | None) -> Taken:
     try:
-        return Taken(None, await job_executions.take_queued(connection, above, count))
+        return Taken(None, await job_executions.take_queued(connection, above, count, within_ms))
     except Conflict:  # somebody has locked a table: no append waits for it, and a later look tries again
         return Taken(None, None)

@@ -252,12 +252,15 @@ async def go_on_one(connection: Connection, run: Run, due_ms: int) -> bool:
     return bool((await connection.execute(_sql["go_on_one"], (run.id, run.lease, due_ms))).rows)
 
 
-async def take_queued(connection: Connection, above: int, most: int) -> int | None:
+async def take_queued(connection: Connection, above: int, most: int, within_ms: int | None = None) -> int | None:
     """Add up to `most` executions that clients queued in their own transactions behind the id `above`; the last id.
+
+    `within_ms`: only those of transactions that began so short a time ago.
 
     None if there are none, or none can be added now. Raises Conflict while a table is locked.
     """
-    last_id: int | None = (await connection.execute(_sql["take_queued"], (above, most, JOBS_CHANNEL))).rows[0][0]
+    values = (above, most, within_ms, JOBS_CHANNEL)
+    last_id: int | None = (await connection.execute(_sql["take_queued"], values)).rows[0][0]
     return last_id
 
 

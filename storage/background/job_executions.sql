@@ -190,7 +190,7 @@ SELECT id::text, pg_notify($6, '')::text FROM added UNION ALL SELECT id::text, N
 
 -- name: take_queued
 -- Those that clients queued in their own transactions become executions. Selects by state: a repeated call adds nothing twice.
-SELECT last_id FROM take_background_jobs($1, $2, $3);
+SELECT last_id FROM take_background_jobs($1, $2, $3, $4);
 
 -- name: search
 -- For people: the newest first.

@@ -40,18 +40,25 @@ class QueuedOutcome(NamedTuple):
     answer: Any
 
 
-async def waiting(connection: Connection, above: Mapping[int, int]) -> list[int]:
-    """The partitions with rows behind the id that `above` gives."""
-    found = await connection.execute(_sql["waiting"], (list(above), list(above.values())))
+async def waiting(connection: Connection, above: Mapping[int, int], within_ms: int | None = None) -> list[int]:
+    """The partitions with rows behind the id that `above` gives.
+
+    `within_ms`: only rows of transactions that began so short a time ago.
+    """
+    found = await connection.execute(_sql["waiting"], (list(above), list(above.values()), within_ms))
     return [partition for (partition,) in found.rows]
 
 
-async def take(connection: Connection, partition: int, above: int, most: int, most_bytes: int) -> Taken:
+async def take(
+    connection: Connection, partition: int, above: int, most: int, most_bytes: int, within_ms: int | None = None
+) -> Taken:
     """Move up to `most` committed rows behind the id `above` to the log of `partition`, in the order of their ids.
 
-    Payloads of `most_bytes` are the last ones of a call.
+    Payloads of `most_bytes` are the last ones of a call. `within_ms`: only rows of transactions that began so short a
+    time ago. Those that began before the id `above` was given out keep their order only if `above` is 0.
     """
-    return Taken(*(await connection.execute(_sql["take"], (partition, above, most, most_bytes))).rows[0])
+    values = (partition, above, most, most_bytes, within_ms)
+    return Taken(*(await connection.execute(_sql["take"], values)).rows[0])
 
 
 async def outcome(connection: Connection, id: int) -> QueuedOutcome | None:

@@ -1391,7 +1391,7 @@ CREATE TABLE transaction_inbox (
     size integer NOT NULL,
     audit text NOT NULL,
     role_name text NOT NULL,
-    queued_at timestamp with time zone DEFAULT clock_timestamp() NOT NULL,
+    began_at timestamp with time zone DEFAULT transaction_timestamp() NOT NULL,
     CONSTRAINT transaction_inbox_pkey PRIMARY KEY (target_partition, id)
 ) WITH (autovacuum_vacuum_scale_factor=0.02, autovacuum_vacuum_threshold=500);
 
@@ -2998,8 +2998,8 @@ BEGIN
             'tenant_id', tenant, 'tenants', tenant));
 END $function$;
 
--- function take_background_jobs(above bigint, most integer, tell text)
-CREATE OR REPLACE FUNCTION take_background_jobs(above bigint, most integer, tell text)
+-- function take_background_jobs(above bigint, most integer, within_ms bigint, tell text)
+CREATE OR REPLACE FUNCTION take_background_jobs(above bigint, most integer, within_ms bigint, tell text)
  RETURNS TABLE(last_id bigint)
  LANGUAGE plpgsql
  SET lock_timeout TO '20ms'
@@ -3012,6 +3012,7 @@ BEGIN
     FOR job IN
         SELECT t.id, t.tenant_id, t.role_name, t.audit, convert_from(t.payload, 'UTF8')::jsonb AS document
         FROM transaction_inbox t WHERE t.target_partition = 0 AND t.id > above
+            AND (within_ms IS NULL OR t.began_at > now() - within_ms * interval '1 millisecond')
         ORDER BY t.id LIMIT most FOR UPDATE SKIP LOCKED
     LOOP
         CONTINUE WHEN locked AND job.document ->> 'unique_key' IS NOT NULL;
@@ -3039,8 +3040,8 @@ BEGIN
     RETURN NEXT;
 END $function$;
 
--- function take_from_transactions(p integer, above bigint, most integer, most_bytes bigint)
-CREATE OR REPLACE FUNCTION take_from_transactions(p integer, above bigint, most integer, most_bytes bigint)
+-- function take_from_transactions(p integer, above bigint, most integer, most_bytes bigint, within_ms bigint)
+CREATE OR REPLACE FUNCTION take_from_transactions(p integer, above bigint, most integer, most_bytes bigint, within_ms bigint)
  RETURNS TABLE(last_position bigint, last_id bigint)
  LANGUAGE plpgsql
  SET lock_timeout TO '5s'
@@ -3055,6 +3056,7 @@ BEGIN
     PERFORM pg_advisory_xact_lock(4711, p);
     WITH candidates AS MATERIALIZED (
         SELECT t.id, t.size FROM transaction_inbox t WHERE t.target_partition = p AND t.id > above
+            AND (within_ms IS NULL OR t.began_at > now() - within_ms * interval '1 millisecond')
         ORDER BY t.id LIMIT most FOR UPDATE SKIP LOCKED
     ), taken AS (
         DELETE FROM transaction_inbox t WHERE t.target_partition = p AND t.id = ANY (ARRAY(

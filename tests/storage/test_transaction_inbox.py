@@ -138,6 +138,27 @@ async def test_a_late_commit_is_found_and_holds_nobody_up(connection, caller, da
     assert [payload["variables"]["n"] for *_, payload in await logged(connection)] == [2, 1]
 
 
+async def test_a_bounded_look_leaves_rows_of_older_transactions_alone(connection, caller, database):
+    """The first id of such a transaction may lie before the look, and its last one behind."""
+    start(caller)
+    with psycopg.connect(database, autocommit=True) as other:
+        soon = start(other)
+        job = value(other, "SELECT defer('mail')")
+    last = [start(caller), value(caller, "SELECT defer('mail')")]
+    caller.commit()
+    caller.execute(
+        "UPDATE transaction_inbox SET began_at = began_at - interval '1 h' WHERE id <> ALL (%s)", ([soon, job],)
+    )
+    caller.commit()
+    within = (1, soon - 1, 100, BYTES, 1_800_000)
+    assert await transaction_inbox.take(connection, *within) == (ZERO + 1, soon)
+    assert await transaction_inbox.waiting(connection, {0: 0, 1: 0}, 1_800_000) == [0]
+    assert await job_executions.take_queued(connection, 0, 10, 1_800_000) == job
+    assert await transaction_inbox.waiting(connection, {0: 0, 1: 0}, 1_800_000) == []
+    assert await transaction_inbox.take(connection, *within) == (None, None)
+    assert [(await take(connection)).last_id, await job_executions.take_queued(connection, 0, 10)] == last
+
+
 async def test_a_prepared_transaction_is_queued_by_its_second_commit(connection, caller):
     if value(caller, "SELECT current_setting('max_prepared_transactions')::int") == 0:
         caller.rollback()

@@ -24,7 +24,8 @@ CREATE TABLE transaction_inbox (
     size             int NOT NULL,
     audit            text NOT NULL,
     role_name        text NOT NULL,
-    queued_at        timestamptz NOT NULL DEFAULT clock_timestamp(),
+    -- The beginning of the transaction, one time for all of its rows.
+    began_at         timestamptz NOT NULL DEFAULT transaction_timestamp(),
     PRIMARY KEY (target_partition, id)
 ) WITH (autovacuum_vacuum_scale_factor = 0.02, autovacuum_vacuum_threshold = 500);
 
@@ -338,7 +339,9 @@ END $$;
 
 -- Moves committed rows of a partition to its log, in the order of their ids, behind the id `above`; the last position, NULL when
 -- there was nothing. One transaction: a row is in the inbox or in the log. A row that an erasure holds is being deleted.
-CREATE FUNCTION take_from_transactions(p int, above bigint, most int, most_bytes bigint)
+-- `within_ms`: only rows of transactions that began so short a time ago. An older one may have rows before `above` and behind it,
+-- and they keep their order. NULL: all rows.
+CREATE FUNCTION take_from_transactions(p int, above bigint, most int, most_bytes bigint, within_ms bigint)
 RETURNS TABLE (last_position bigint, last_id bigint) LANGUAGE plpgsql VOLATILE SET lock_timeout = '5s' AS $$
 DECLARE
     positions CONSTANT regclass := ('log_position_' || p)::regclass;
@@ -350,6 +353,7 @@ BEGIN
     PERFORM pg_advisory_xact_lock(4711, p);
     WITH candidates AS MATERIALIZED (
         SELECT t.id, t.size FROM transaction_inbox t WHERE t.target_partition = p AND t.id > above
+            AND (within_ms IS NULL OR t.began_at > now() - within_ms * interval '1 millisecond')
         ORDER BY t.id LIMIT most FOR UPDATE SKIP LOCKED
     ), taken AS (
         DELETE FROM transaction_inbox t WHERE t.target_partition = p AND t.id = ANY (ARRAY(
@@ -375,7 +379,7 @@ END $$;
 -- Likewise, background jobs become executions. `tell`: the channel of their dispatchers. The transaction of another run may have
 -- added its unique key and still be open: then rows with keys stay for a later look, after one short wait. If the whole table is
 -- locked, all stay.
-CREATE FUNCTION take_background_jobs(above bigint, most int, tell text)
+CREATE FUNCTION take_background_jobs(above bigint, most int, within_ms bigint, tell text)
 RETURNS TABLE (last_id bigint) LANGUAGE plpgsql VOLATILE SET lock_timeout = '20ms' AS $$
 DECLARE
     job    record;
@@ -385,6 +389,7 @@ BEGIN
     FOR job IN
         SELECT t.id, t.tenant_id, t.role_name, t.audit, convert_from(t.payload, 'UTF8')::jsonb AS document
         FROM transaction_inbox t WHERE t.target_partition = 0 AND t.id > above
+            AND (within_ms IS NULL OR t.began_at > now() - within_ms * interval '1 millisecond')
         ORDER BY t.id LIMIT most FOR UPDATE SKIP LOCKED
     LOOP
         CONTINUE WHEN locked AND job.document ->> 'unique_key' IS NOT NULL;

@@ -1,6 +1,7 @@
 """The appender moves what clients queue in their own transactions: how often it looks, and how much it moves."""
 
 import json
+import math
 
 import pytest
 import trio
@@ -37,7 +38,7 @@ def no_owner(_partition):
     return None
 
 
-async def everywhere(_connection, above):
+async def everywhere(_connection, above, _within_ms):
     return list(above)
 
 
@@ -49,16 +50,21 @@ def looks(monkeypatch):
 
 @pytest.fixture
 def inbox(monkeypatch, looks):
-    """Without a database: `inbox.rows` are the ids of partition 1 that a look finds."""
-    inbox, rows = TransactionInbox(2, 0.05, 1.0), set()
+    """Without a database: `rows` has the ids of partition 1 that a look finds, each with the time of its BEGIN."""
+    inbox, rows = TransactionInbox(2, 0.05, 1.0), {}
 
-    async def waiting(_connection, above):
+    def found_behind(above, within_ms):
+        since = -math.inf if within_ms is None else trio.current_time() - within_ms / 1000
+        return sorted(id for id, began_at in rows.items() if id > above and began_at > since)
+
+    async def waiting(_connection, above, within_ms):
         looks.append(dict(above))
-        return [1] if 1 in above and any(id > above[1] for id in rows) else []
+        return [1] if 1 in above and found_behind(above[1], within_ms) else []
 
-    async def take(_connection, _partition, above, most, _bytes):
-        found = sorted(id for id in rows if id > above)[:most]
-        rows.difference_update(found)
+    async def take(_connection, _partition, above, most, _bytes, within_ms):
+        found = found_behind(above, within_ms)[:most]
+        for id in found:
+            del rows[id]
         return Taken(ZERO + found[-1] if found else None, found[-1] if found else None)
 
     monkeypatch.setattr(transaction_inbox, "waiting", waiting)
@@ -94,11 +100,11 @@ async def test_frequent_looks_begin_behind_what_was_taken_a_look_ago(inbox, look
     inbox, rows = inbox
     inbox.look_if(True)
     for second in range(3):
-        rows.update({10 * second + 1, 10 * second + 2, 10 * second + 3})
+        rows |= dict.fromkeys((10 * second + 1, 10 * second + 2, 10 * second + 3), trio.current_time())
         for _ in range(20):
             await trio.sleep_until(inbox.look_at)
             await turn(inbox)
-    assert rows == set()
+    assert rows == {}
     assert looks[0] == {0: 0, 1: 0}
     begins = [look[1] for look in looks]
     assert set(begins[:19]) == {0}, "the looks of the first second have no bound"
@@ -107,12 +113,31 @@ async def test_frequent_looks_begin_behind_what_was_taken_a_look_ago(inbox, look
     assert all(at >= 2 * bound - 6 + 19 for bound, at in bounds.items()), (
         "what was taken in the last second has no bound"
     )
-    rows.add(1)
+    rows[1] = 0.0
     late = len(looks)
     while rows:
         await trio.sleep_until(inbox.look_at)
         await turn(inbox)
     assert len(looks) - late <= 22, "a late commit waits for the next whole look"
+
+
+async def test_a_transaction_that_was_open_for_long_keeps_its_order(inbox, looks, autojump_clock):
+    """Its first id lies before what others have had taken since, and its last one behind."""
+    inbox, rows = inbox
+    began_at = trio.current_time()
+    inbox.look_if(True)
+    for second in range(4):
+        rows |= dict.fromkeys((10 * second + 2, 10 * second + 3), trio.current_time())
+        for _ in range(20):
+            await trio.sleep_until(inbox.look_at)
+            await turn(inbox)
+    assert looks[-1][1] > 1, "a look that begins behind its first id"
+    rows |= {1: began_at, 100: began_at}
+    moved = []
+    while rows:
+        await trio.sleep_until(inbox.look_at)
+        moved += await turn(inbox)
+    assert moved[-1] == ZERO + 100
 
 
 async def test_background_jobs_that_cannot_be_moved_now_end_nothing(inbox, monkeypatch, autojump_clock):
@@ -132,7 +157,7 @@ async def test_as_much_moves_as_the_engine_processes_soon(inbox, autojump_clock)
     inbox, rows = inbox
     inbox = TransactionInbox(500, 0.05, 1.0)
     inbox.look_if(True)
-    rows.update(range(1, 201))
+    rows |= dict.fromkeys(range(1, 201), trio.current_time())
     at = ZERO
     await trio.sleep_until(inbox.look_at)
     assert await turn(inbox, progress_of=lambda _: LogProgress(at, 0.0)) == [ZERO + AT_LEAST]
