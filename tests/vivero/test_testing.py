@@ -296,6 +296,15 @@ def test_a_newer_version_takes_the_start_events_over(made, tmp_path):
     second.expect_active("new")
 
 
+def test_timers_start_a_bounded_number_of_instances(made, monkeypatch):
+    monkeypatch.setattr("vivero.testing.processes.MOST_STARTED", 5)
+    event = "<timerEventDefinition><timeCycle>R/PT1S</timeCycle></timerEventDefinition>"
+    processes = made(started(event), end(), "begun > end")
+    assert len(processes.advance(seconds=5)) == 5
+    with pytest.raises(AssertionError, match="Timers have started 5 instances until 2026-01-01 00:00:11"):
+        processes.advance(days=365)
+
+
 def test_all_instances_share_the_clock(made):
     processes = made(start(), catch("later", HOUR), end(), "start > later > end")
     first = processes.start()

@@ -30,6 +30,9 @@ KEYS_A_RUN = 1_000_000
 MOST_DELIVERED = 10_000
 """Messages and signals that the instances of a test throw. Processes that start each other would never end."""
 
+MOST_STARTED = 10_000
+"""Instances that timers start while the time goes on once. A cycle of a second has 31 million in a year."""
+
 Files = dict[str, bytes]
 
 
@@ -276,6 +279,8 @@ class Processes:
         while (timer := self._start_timers.next(self._starts(TIMERS), self._used_at)) and timer.due_at <= until:
             self._go_on_to(max(timer.due_at, self.now))
             self._start_timers.fired(timer)
+            if len(started) == MOST_STARTED:
+                raise AssertionError(f"Timers have started {MOST_STARTED} instances until {self.now}.")
             started.append(self.start(timer.start.process_id, at=timer.start.event.element))
         self._go_on_to(until)
         return started

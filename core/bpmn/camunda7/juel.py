@@ -40,6 +40,8 @@ _OF_TEXTS |= {"startsWith": "starts with", "endsWith": "ends with", "toString": 
 _SAME = frozenset(("value", "stringValue", "numberValue", "boolValue", "elements", "toDate", "toInstant"))
 """Methods whose result FEEL does not tell from the value itself."""
 _UNITS = {"Years": "P{}Y", "Months": "P{}M", "Days": "P{}D", "Hours": "PT{}H", "Minutes": "PT{}M", "Seconds": "PT{}S"}
+BY_PLACE = " + 1]"
+"""The end of the place of an item that is computed. The expression does not tell whether it is a key of a map."""
 _INDEX = re.compile(r"[0-9]{1,18}")
 MOST_DIGITS = 100
 """Digits before or behind the point of a number without an exponent."""
@@ -321,7 +323,7 @@ def _entry(part: FeelPart, key: FeelPart) -> FeelPart:
         return FeelPart(f"get value({part.text}, {key.text})")
     if _INDEX.fullmatch(key.text):
         return FeelPart(f"{part.at(ATOM)}[{int(key.text) + 1}]")
-    return FeelPart(f"{part.at(ATOM)}[{key.at(SUM)} + 1]")
+    return FeelPart(f"{part.at(ATOM)}[{key.at(SUM)}{BY_PLACE}")
 
 
 def _empty(part: FeelPart) -> FeelPart:

@@ -6,7 +6,7 @@ import re
 
 from lxml import etree
 
-from vivero.core.bpmn.camunda7.juel import Untranslatable, feel_attribute
+from vivero.core.bpmn.camunda7.juel import BY_PLACE, Untranslatable, feel_attribute
 from vivero.core.bpmn.camunda7.notes import Care, Note
 from vivero.core.bpmn.reading.xml import BPMN, ZEEBE, Element, line_of, split
 
@@ -57,12 +57,15 @@ class Rewrite:
     def feel(self, element: Element, text: str, what: str) -> str | None:
         """A text with its expressions in FEEL; None if there is no rule for it (noted)."""
         try:
-            return feel_attribute(text.strip())
+            found = feel_attribute(text.strip())
         except Untranslatable as reason:
             self.todo(
                 element, f"{what} {text.strip()} has no FEEL: {reason}", "Write it in FEEL, or let a worker do it"
             )
             return None
+        if BY_PLACE in found:
+            self.check(element, f"{what} {text.strip()} takes an item of a list", "Write get value(…) if it is a map")
+        return found
 
     def take_children(self, element: Element, name: str) -> list[Element]:
         """The extension elements `camunda:name`, which are removed."""

@@ -404,7 +404,10 @@ PARTS += "</camunda:inputOutput>"
         (
             extended("task", PARTS, content=LOOP),
             ['inputCollection="=`my-parts`"', 'source="=parts[loopCounter + 1]"'],
-            [("check", "it uses loopCounter")],
+            [
+                ("check", "the parameter 'x' ${parts[loopCounter]} takes an item of a list"),
+                ("check", "it uses loopCounter"),
+            ],
         ),
         (
             extended("callActivity", '<camunda:out source="a-b" target="c"/>', attributes='calledElement="x"'),
