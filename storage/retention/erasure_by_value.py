@@ -324,7 +324,7 @@ class SearchedTable:
     name: str
     """The statement that reads the next rows, up to a number and about so many bytes: their keys, then texts."""
     endings: tuple[Ending, ...]
-    """What becomes of the rows, in this order. Each column after the key is one of a row that is searched."""
+    """The statements that erase rows, in this order. Each column after the key is one of a row that is searched."""
     key: Any
     """The type of a key."""
     first: tuple[Any, ...]

@@ -18,7 +18,7 @@ _sql = beside(__file__)
 
 SCHEMA_FILE = Path(__file__).with_name("schema.sql")
 DISTRIBUTED_FILE = Path(__file__).with_name("distributed.sql")
-"""What changes for a database over several servers, as a trial (docs/operations/scale.md)."""
+"""The changes for a database over several servers, as a trial (docs/operations/scale.md)."""
 HEADING = """\
 -- The schema as the embedded PostgreSQL has it after all migrations. `make schema` writes this file, and the migrations
 -- say why it is so. A server with LZ4 has COMPRESSION lz4 where this one, which has none, has STORAGE EXTERNAL.

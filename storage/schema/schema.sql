@@ -2971,7 +2971,8 @@ BEGIN
         check_variables(variables);
     SELECT t.tag INTO wrong FROM unnest(tags) AS t(tag)
     WHERE (t.tag COLLATE "C" ~ '^[A-Za-z][A-Za-z0-9_:.-]{0,99}$') IS NOT TRUE LIMIT 1;
-    IF FOUND OR cardinality(tags) > 10 OR cardinality(tags) <> (SELECT count(DISTINCT t.tag) FROM unnest(tags) AS t(tag)) THEN
+    IF FOUND OR array_ndims(tags) > 1 OR cardinality(tags) > 10
+        OR cardinality(tags) <> (SELECT count(DISTINCT t.tag) FROM unnest(tags) AS t(tag)) THEN
         RAISE EXCEPTION 'tags: % is not allowed: up to 10 different tags have a letter, and up to 99 letters, digits and _ - : .',
             left(coalesce(wrong, tags::text), 100) USING ERRCODE = 'invalid_parameter_value';
     END IF;

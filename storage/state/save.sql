@@ -66,7 +66,7 @@ FROM json_to_recordset($1) AS x(key bigint, root bigint, part bigint, caller big
     trace text, work json, work_rows int, revision bigint, in_parts int);
 
 -- name: instances
--- The columns that may change. Only `ended_at` is indexed.
+-- The columns that may change. Those that an index has or asks for, such as `ended_at` and `due_at`, change seldom.
 UPDATE process_instances t
 SET state = x.state, ended_at = from_epoch_ms(x.ended_at), tokens = coalesce(x.tokens, '{}'), live = coalesce(x.live, 0),
     then_ = x.then_, interrupted = coalesce(x.interrupted, false), request = x.request, incidents = coalesce(x.incidents, 0),

@@ -241,6 +241,7 @@ async def test_each_command_goes_to_its_partition(connection, caller):
         ("start_process('order', tags => '{a,a}')", "22023", "tags: {a,a} is not allowed"),
         ("start_process('order', tags => '{a b}')", "22023", "tags: a b is not allowed"),
         ("start_process('order', tags => ARRAY[NULL])", "22023", "tags: {NULL} is not allowed"),
+        ("start_process('order', tags => '{{a},{b}}')", "22023", "tags: {{a},{b}} is not allowed"),
         ("start_process('order', business_id => repeat('x', 257))", "22023", "business_id: 257 characters"),
         ("start_process('order', jsonb_build_object('x', repeat('x', 1048576)))", "54000", "variables: 1048585 bytes"),
         ("start_process('order', jsonb_build_object(repeat('x', 1025), 1))", "22023", "variables: the name of a"),
