@@ -91,6 +91,7 @@ def _convert_element(model: Rewrite, element: Element) -> None:
     flows.convert_loop(model, element)
     flows.convert_properties(model, element)
     work.convert_listeners(model, element)
+    flows.note_outputs(model, element)
     flows.drop_needless(model, element)
     extensions = element.find(f"{{{BPMN}}}extensionElements")
     if extensions is not None and len(extensions) == 0:

@@ -67,6 +67,15 @@ def convert_mappings(model: Rewrite, element: Element) -> None:
                 model.mapped(element, name.removesuffix("Parameter"), source, one.get("name", ""))
 
 
+def note_outputs(model: Rewrite, element: Element) -> None:
+    """With an output mapping, the other variables of a worker or form do not leave the element."""
+    extensions = element.find(f"{{{BPMN}}}extensionElements")
+    if extensions is None or extensions.find(f"{{{ZEEBE}}}ioMapping/{{{ZEEBE}}}output") is None:
+        return
+    if any(extensions.find(f"{{{ZEEBE}}}{name}") is not None for name in ("taskDefinition", "userTask")):
+        model.check(element, "only what its output mappings name leaves it", "Map out other variables of its result")
+
+
 def _source(model: Rewrite, element: Element, parameter: Element) -> str | None:
     children = [child for child in parameter if isinstance(child.tag, str)]
     what = f"the parameter '{parameter.get('name')}'"
@@ -113,7 +122,6 @@ def convert_loop(model: Rewrite, element: Element) -> None:
                 model.add(loop, "loopCharacteristics", inputCollection=feel, inputElement=variable)
         for name in ("asyncBefore", "asyncAfter", "exclusive"):
             model.take(loop, name)
-        model.take_children(loop, "failedJobRetryTimeCycle")
         inside = [text for one in element.iter("*") for text in (text_of(one), *map(str, one.attrib.values()))]
         if any("loopCounter" in text for text in inside):
             model.check(loop, "it uses loopCounter", "It begins with 1 here, with 0 there")

@@ -153,6 +153,7 @@ def test_the_type_of_a_job_has_the_name_of_its_code(name, type_):
             [
                 ("todo", "the Java class com.acme.ScoreDelegate is a job of the type 'score'"),
                 ("check", "the result goes to 'score'"),
+                ("check", "only what its output mappings name leaves it"),
             ],
         ),
         (
@@ -377,7 +378,9 @@ def test_files_that_cannot_be_read_are_refused(content):
         convert(content)
 
 
-LOOP = '<multiInstanceLoopCharacteristics camunda:collection="my-parts"/>'
+LOOP = '<multiInstanceLoopCharacteristics camunda:collection="my-parts"><extensionElements>'
+LOOP += "<camunda:failedJobRetryTimeCycle>R3/PT1M</camunda:failedJobRetryTimeCycle></extensionElements>"
+LOOP += "</multiInstanceLoopCharacteristics>"
 PARTS = '<camunda:inputOutput><camunda:inputParameter name="x">${parts[loopCounter]}</camunda:inputParameter>'
 PARTS += "</camunda:inputOutput>"
 
@@ -405,6 +408,7 @@ PARTS += "</camunda:inputOutput>"
             extended("task", PARTS, content=LOOP),
             ['inputCollection="=`my-parts`"', 'source="=parts[loopCounter + 1]"'],
             [
+                ("todo", "camunda:failedJobRetryTimeCycle has no counterpart"),
                 ("check", "the parameter 'x' ${parts[loopCounter]} takes an item of a list"),
                 ("check", "it uses loopCounter"),
             ],
