@@ -19,6 +19,7 @@ from benchmarks.http_client import connected, post
 from benchmarks.model import ONE_TASK, VARIABLES
 from benchmarks.server import fresh_database, program
 from benchmarks.worker_client import KINDS
+from vivero.embedded.processes import dying_with_us
 
 FULL_S, PACED_S, WARM_S = 6.0, 6.0, 2.0
 PACE = 20.0
@@ -62,7 +63,14 @@ def _measure(dsn: str) -> dict[str, float]:
 def _worker(kind: str, port: int, seconds: float) -> subprocess.Popen[str]:
     command = [sys.executable, "-m", "benchmarks.worker_client", kind, str(port), str(seconds)]
     where = Path(__file__).parents[1]
-    return subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, cwd=where)
+    return subprocess.Popen(
+        command,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        cwd=where,
+        preexec_fn=dying_with_us(),
+    )
 
 
 def _figures(worker: subprocess.Popen[str]) -> dict[str, float]:

@@ -28,7 +28,7 @@ def everything(rows):
 OURS = {
     "IncidentResult": {"causeHashCode"},
     "ProcessDefinitionResult": {"deploymentKey", "deploymentDate"},
-    "ProcessInstanceResult": {"suspensionReason"},
+    "ProcessInstanceResult": {"dueDate", "lateDate", "suspensionReason"},
 }
 """Fields that only Vivero has (docs/rest-api.md). Clients keep them aside."""
 

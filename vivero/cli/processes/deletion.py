@@ -238,6 +238,7 @@ _KINDS = {
     "comments": "comments",
     "savedViews": "saved views",
     "modelDrafts": "drafts of models",
+    "queuedCommands": "commands that clients have queued",
     "alertRules": "alert rules",
     "alertDeliveries": "errors of their notices",
     "idempotencyKeys": "idempotency keys",
