@@ -216,7 +216,7 @@ def erase(
     verb = "would be erased" if dry_run else "erased"
     sums = {name: count for name, count in found.counts.items() if name != "inUse"}
     if any(sums.values()):
-        counts = ", ".join(f"{count} {_KINDS[name]}" for name, count in sums.items() if count)
+        counts = ", ".join(f"{count} {_KINDS.get(name, name)}" for name, count in sums.items() if count)
         tell(as_json, f"{verb}: {counts}", outcome="counts", **sums)
     if found.kept:
         raise Failure(f"{len(found.kept)} instances are kept")
