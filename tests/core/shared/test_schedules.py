@@ -125,10 +125,12 @@ def test_any_text_is_a_due_date_in_range_or_refused(kind, text):
         due = first(kind, text)
     except InvalidSchedule:
         return
-    while due is not None:
+    for _ in range(100):
         assert 0 <= due.at <= LATEST_MS
         assert -(2**31) <= due.repetitions < 2**31
-        due = next_due(due, due.at, RULES) if due.at < NOW + DAY else None
+        due = next_due(due, due.at, RULES)
+        if due is None:
+            return
 
 
 # ---- repeating intervals
