@@ -7,6 +7,9 @@ import pytest
 
 from vivero.storage.background import usual_durations
 from vivero.storage.postgres import driver
+from vivero.storage.search.process_instances import PROCESS_INSTANCES
+from vivero.storage.search.queries import SearchQuery
+from vivero.storage.search.statements import statement
 from vivero.storage.state.durations import bounds_of, bucket_of, percentiles
 
 YEARS_MS = 2**63 - 1
@@ -88,3 +91,22 @@ async def test_the_usual_duration_of_a_version_is_its_90th_percentile(database, 
         key: max(percentiles(histogram.items(), (0.9,))[0], 60_000) for key, histogram in histograms.items() if key < 11
     }
     assert dict(rows) == pytest.approx(expected | {12: 60_000}, rel=0, abs=1), "floats round otherwise than numerics"
+
+
+async def test_a_search_of_late_instances_reads_no_others_where_no_model_has_a_due_time(database):
+    """All due times are NULL, and PostgreSQL cannot know the time of the query while it plans."""
+    connection = await driver.connect(database, name="vivero test")
+    try:
+        await connection.script("""
+            INSERT INTO process_instances (process_instance_key, root_key, part_key, process_definition_key, process_id,
+                process_version, tenant_id, depth, state, tokens, live, incidents, interrupted, started_at, ended_at,
+                version, created_position)
+            SELECT n, n, n, 1, 'p', 1, 't', 1, 'ACTIVATED', '{}', 0, 0, false, now(),
+                CASE WHEN n % 4 > 0 THEN now() END, 1, 1
+            FROM generate_series(1, 20000) n;
+            ANALYZE process_instances""")
+        text, values = statement(PROCESS_INSTANCES, SearchQuery({"isLate": True}, limit=10))
+        plan = (await connection.execute(f"EXPLAIN {text}", values)).rows
+    finally:
+        connection.close()
+    assert any("process_instances_due" in line for (line,) in plan), plan
