@@ -93,7 +93,8 @@ async def test_a_function_beyond_its_limit_fails_with_the_place_where_it_hangs(a
     assert retries == 2
 
 
-async def test_the_failure_has_the_last_lines_of_the_traceback_of_the_user(autojump_clock, worker_of):
+async def test_the_failure_has_the_last_lines_of_the_traceback_of_the_user(worker_of):
+    """On the real clock: one that jumps does not know that a thread computes."""
     server = StubServer(job(1), job(2, type="thread"))
     worker: Worker = worker_of(server)
 
@@ -365,7 +366,7 @@ async def test_a_worker_without_functions_says_so(worker_of):
         ("expired", ("error", "1", "card-declined", "CardDeclined: the card of instance 7 has expired", {})),
     ],
 )
-async def test_the_worker_of_the_documentation(autojump_clock, worker_of, monkeypatch, card, told):
+async def test_the_worker_of_the_documentation(worker_of, monkeypatch, card, told):
     page = Path(__file__).parents[3] / "docs" / "workers.md"
     code, *_ = re.findall(r"^```python\n(.*?)^```", page.read_text(), re.MULTILINE | re.DOTALL)
     module = ModuleType("workers_of_the_page")
