@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from lxml import etree
 
-from vivero.core.bpmn.camunda7 import flows, people, work
+from vivero.core.bpmn.camunda7 import flows, mappings, people, work
 from vivero.core.bpmn.camunda7.notes import Care, Note
 from vivero.core.bpmn.camunda7.rewrite import SOURCES, Rewrite
 from vivero.core.bpmn.reading.xml import BPMN, ZEEBE, Element, decode, read_document, split
@@ -87,7 +87,7 @@ def _join_texts(root: Element) -> None:
 def _convert_element(model: Rewrite, element: Element) -> None:
     for rule in _RULES.get(split(element)[1], ()):
         rule(model, element)
-    flows.convert_mappings(model, element)
+    mappings.convert_mappings(model, element)
     flows.convert_loop(model, element)
     flows.convert_properties(model, element)
     work.convert_listeners(model, element)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from vivero.core.bpmn.camunda7.juel import BUSINESS_KEY, feel_variable, is_expression, quoted
+from vivero.core.bpmn.camunda7.juel import BUSINESS_KEY, feel_variable, is_expression
 from vivero.core.bpmn.camunda7.notes import Care
 from vivero.core.bpmn.camunda7.rewrite import SOURCES, Rewrite
 from vivero.core.bpmn.camunda7.work import bound
@@ -55,18 +55,6 @@ def _passed(model: Rewrite, element: Element, direction: str, one: Element) -> N
         model.mapped(element, direction, feel, target)
 
 
-def convert_mappings(model: Rewrite, element: Element) -> None:
-    """`camunda:inputOutput`."""
-    for mappings in model.take_children(element, "inputOutput"):
-        for one in mappings:
-            name = split(one)[1] if isinstance(one.tag, str) else ""
-            if name not in ("inputParameter", "outputParameter"):
-                continue
-            source = _source(model, element, one)
-            if source is not None:
-                model.mapped(element, name.removesuffix("Parameter"), source, one.get("name", ""))
-
-
 def note_outputs(model: Rewrite, element: Element) -> None:
     """With an output mapping, the other variables of a worker or form do not leave the element."""
     extensions = element.find(f"{{{BPMN}}}extensionElements")
@@ -74,41 +62,6 @@ def note_outputs(model: Rewrite, element: Element) -> None:
         return
     if any(extensions.find(f"{{{ZEEBE}}}{name}") is not None for name in ("taskDefinition", "userTask")):
         model.check(element, "only what its output mappings name leaves it", "Map out other variables of its result")
-
-
-def _source(model: Rewrite, element: Element, parameter: Element) -> str | None:
-    children = [child for child in parameter if isinstance(child.tag, str)]
-    what = f"the parameter '{parameter.get('name')}'"
-    if not children:
-        return model.feel(element, text_of(parameter), what)
-    literal = _literal(model, element, children[0], what)
-    return None if literal is None else f"={literal}"
-
-
-def _literal(model: Rewrite, element: Element, child: Element, what: str) -> str | None:
-    """A list or map as FEEL."""
-    kind = split(child)[1]
-    if kind == "script":
-        model.todo(element, f"{what} is a script", "Write it in FEEL, or let a worker compute it")
-        return None
-    inner = [one for one in child if isinstance(one.tag, str)]
-    values = [_item(model, element, one, what) for one in inner]
-    if any(value is None for value in values):
-        return None
-    if kind == "list":
-        return f"[{', '.join(map(str, values))}]"
-    keys = (quoted(one.get("key", "")) for one in inner)
-    return "{" + ", ".join(f"{key}: {value}" for key, value in zip(keys, values, strict=True)) + "}"
-
-
-def _item(model: Rewrite, element: Element, one: Element, what: str) -> str | None:
-    children = [child for child in one if isinstance(child.tag, str)]
-    if children:
-        return _literal(model, element, children[0], what)
-    text = model.feel(element, text_of(one), what)
-    if text is None:
-        return None
-    return text[1:] if text.startswith("=") else quoted(text)
 
 
 def convert_loop(model: Rewrite, element: Element) -> None:

@@ -66,6 +66,8 @@ def _generated(model: Rewrite, element: Element, data: Element) -> None:
     if not fields:
         return
     id = re.sub(r"[^\w.-]+", "-", f"{element.get('id', 'form')}-form")  # a name of a file, whatever the model says
+    if f"{id}.form" in model.files:
+        id = f"{id}-{len(model.files) + 1}"
     form = {
         "type": "default",
         "id": id,

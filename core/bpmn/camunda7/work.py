@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 
 from vivero.core.bpmn.camunda7.juel import Untranslatable, feel_expression, is_expression
+from vivero.core.bpmn.camunda7.mappings import map_parameters
 from vivero.core.bpmn.camunda7.rewrite import Rewrite, kebab
 from vivero.core.bpmn.reading.xml import BPMN, Element, split, text_of
 
@@ -77,6 +78,9 @@ def job_type(model: Rewrite, element: Element, source: Element) -> str | None:
         return _noted(model, element, name, f"the expression {code}")
     for connector in model.take_children(source, "connector"):
         id = next((text_of(child) for child in connector if split(child)[1] == "connectorId"), "")
+        for child in connector:
+            if split(child)[1] == "inputOutput":
+                map_parameters(model, element, child)
         model.todo(element, f"it uses the connector '{id}'", "Use the HTTP connector (docs/connectors.md), or a worker")
         return str(element.get("id", "connector"))
     if kind is not None:
@@ -190,8 +194,11 @@ def _listener(model: Rewrite, element: Element, listener: Element, name: str, ev
         return
     attributes = {key: listener.get(key) for key in ("class", "delegateExpression", "expression")}
     code = next((value for value in attributes.values() if value), None)
+    if code is None and name == "taskListener":
+        model.extensions_of(element).append(listener)  # it stays, without effect, and gets a note as the rest does
+        return
     if code is None:
-        model.todo(element, f"a listener of '{event}' is a script", "Write a worker, and add a listener of its type")
+        _script_listener(model, element, listener, events[event])
         return
     found = _BEAN.fullmatch(code.strip())
     type_ = "-".join(kebab(part) for part in found.groups() if part) if found else kebab(code)
@@ -203,6 +210,23 @@ def _listener(model: Rewrite, element: Element, listener: Element, name: str, ev
     fields = [child.get("name", "") for child in listener.iter("{*}field")]
     if fields:
         model.todo(element, f"the listener {code} had the fields {', '.join(fields)}", "Give them to the worker")
+
+
+def _script_listener(model: Rewrite, element: Element, listener: Element, event: str) -> None:
+    """An execution listener that is a script: a job with the script in a header."""
+    type_ = f"{element.get('id', 'element')}-{event}"
+    added = model.add_to(model.one(element, "executionListeners"), "executionListener", eventType=event, type=type_)
+    headers = model.add_to(added, "taskHeaders")
+    for script in listener.iter("{*}script"):
+        given = {
+            "language": script.get("scriptFormat"),
+            "resource": script.get("resource"),
+            "script": text_of(script)[:MAX_HEADER],
+        }
+        for key, value in given.items():
+            if value:
+                model.add_to(headers, "header", key=key, value=value)
+    model.todo(element, f"the script of a listener of '{event}' is a job of the type '{type_}'", WRITE_A_WORKER)
 
 
 def _assigns(model: Rewrite, element: Element, code: str, event: str) -> bool:

@@ -317,6 +317,43 @@ def test_a_generated_form_is_a_file():
     Models({"p.bpmn": done.content, **done.files})
 
 
+def test_the_parameters_of_a_connector_are_mappings():
+    parameters = (
+        '<camunda:inputOutput><camunda:inputParameter name="url">https://example.org/${id}</camunda:inputParameter>'
+        '<camunda:outputParameter name="total">${response.total}</camunda:outputParameter></camunda:inputOutput>'
+    )
+    connector = (
+        f"<camunda:connector>{parameters}<camunda:connectorId>http-connector</camunda:connectorId></camunda:connector>"
+    )
+    _, text, notes = converted(model(extended("serviceTask", connector)))
+    assert '<zeebe:input source="=&quot;https://example.org/&quot; + string(id)" target="url"/>' in text
+    assert '<zeebe:output source="=response.total" target="total"/>' in text
+    assert ("todo", "it uses the connector 'http-connector'") in notes
+
+
+def test_the_script_of_a_listener_is_in_a_header_of_its_job():
+    script = '<camunda:script scriptFormat="groovy">a = 1</camunda:script>'
+    listener = f'<camunda:executionListener event="start">{script}</camunda:executionListener>'
+    _, text, notes = converted(model(extended("task", listener)))
+    assert '<zeebe:executionListener eventType="start" type="it-start">' in text
+    assert '<zeebe:header key="script" value="a = 1"/>' in text
+    assert notes == [("todo", "the script of a listener of 'start' is a job of the type 'it-start'")]
+
+
+def test_the_script_of_a_task_listener_stays_in_the_file():
+    script = '<camunda:script scriptFormat="groovy">a = 1</camunda:script>'
+    listener = f'<camunda:taskListener event="create">{script}</camunda:taskListener>'
+    _, text, notes = converted(model(extended("userTask", listener)))
+    assert "a = 1</camunda:script>" in text
+    assert notes == [("todo", "camunda:taskListener has no counterpart")]
+
+
+def test_generated_forms_of_elements_without_ids_have_names_of_their_own():
+    form = '<extensionElements><camunda:formData><camunda:formField id="ok"/></camunda:formData></extensionElements>'
+    done = convert(model(f"<userTask>{form}</userTask><userTask>{form}</userTask>"))
+    assert list(done.files) == ["form-form.form", "form-form-2.form"]
+
+
 def test_the_process_keeps_its_tag_and_the_life_of_its_history():
     process = 'camunda:versionTag="v3" camunda:historyTimeToLive="30" camunda:candidateStarterGroups="sales"'
     _, text, notes = converted(model("<task id='it'/>", process=process))

@@ -90,6 +90,14 @@ def test_no_id_of_a_model_leads_out_of_the_directory(convert, tmp_path):
     assert not (tmp_path / "it-form.form").exists()
 
 
+def test_the_given_files_are_never_replaced(convert, tmp_path):
+    before = (tmp_path / "models" / "loan.bpmn").read_bytes()
+    done = convert("models", "--out", "models/../models", "--force")
+    assert done.exit_code == 1
+    assert "The given files are in models/../models: --out names another directory" in done.stderr
+    assert (tmp_path / "models" / "loan.bpmn").read_bytes() == before
+
+
 def test_two_files_of_one_name_are_refused(convert, tmp_path):
     (tmp_path / "loan.bpmn").write_bytes((tmp_path / "models" / "loan.bpmn").read_bytes())
     done = convert("loan.bpmn", "models/loan.bpmn")

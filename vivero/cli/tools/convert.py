@@ -50,7 +50,10 @@ def convert_(files: tuple[Path, ...], out: Path, force: bool, as_json: bool) -> 
     contents = {file: _content(file) for file in files}
     done = {file: _converted(file, content) for file, content in contents.items()}
     written = _written(contents, done)
-    _check_absent([out / name for name in written], force)
+    targets = [out / name for name in written]
+    if {path.resolve() for path in targets} & {file.resolve() for file in files}:
+        raise Failure(f"The given files are in {out}: --out names another directory for the converted ones")
+    _check_absent(targets, force)
     out.mkdir(parents=True, exist_ok=True)
     for name, content in written.items():
         (out / name).write_bytes(content)
