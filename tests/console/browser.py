@@ -94,7 +94,7 @@ class Console:
 
     def _said(self, message: ConsoleMessage) -> None:
         if message.type == "error" and (self.expected is None or self.expected not in message.text):
-            self.errors.append(message.text)
+            self.errors.append(f"{message.text} {message.location.get('url', '')}".rstrip())
 
     def open(self, path: str) -> None:
         """Go to a page and wait until it shows its data."""

@@ -273,6 +273,7 @@ def test_a_loop_is_a_tree_of_iterations_with_their_items_and_called_instances(co
     expect(local.get_by_role("row", name="claim")).to_contain_text("CLM-117")
     aside.get_by_role("link", name="Claim review").click()
     expect(page.get_by_role("link", name="called by Process claims")).to_be_visible()
+    page.goto("about:blank")  # a page may ask for what ends meanwhile
     api.post(f"/process-instances/{key}/cancellation", {})
 
 

@@ -182,8 +182,8 @@ def few(empty_database):
         administrator.execute("DROP ROLE few")
 
 
-def test_with_few_connections_everything_is_served(up, few):
-    """The pools have what is left, and requests wait for each other."""
+def test_with_few_connections_everything_is_served(few, up):
+    """The pools have what is left, and requests wait for each other. The program ends before its role is dropped."""
     program = up(few)
     assert "the pools of connections are smaller than set" in program.logged
     with ThreadPoolExecutor(20) as threads:

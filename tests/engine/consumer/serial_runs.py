@@ -12,6 +12,7 @@ import trio
 from tests.core.engine import Engine
 from tests.core.randomised.paths import perform
 from tests.core.randomised.runs import recorded
+from tests.eventually import eventually_rows
 from vivero.core.records.base import DEFAULT_TENANT, Command
 from vivero.core.records.codec import encode_command, encode_events
 from vivero.engine.consumer.leadership import Consumer
@@ -257,9 +258,19 @@ async def worked_off_one_by_one(dsn, connection, serial, **settings):
         for command in serial.commands:
             last = await append(connection, [command])
             consumer.partition_duty.wake()
-            await observer.reached(last)
+            await handled(observer, connection, last)
         nursery.cancel_scope.cancel()
     return consumer, observer
+
+
+async def handled(observer, connection, position):
+    """Wait until everything that the log has up to this position is done, the pages of large trees, too.
+
+    A serial run does these before its next command; a consumer would take the next one between two of them, and keys
+    would be given out in another order.
+    """
+    await observer.reached(position)
+    await eventually_rows(connection, [(0,)], "SELECT count(*) FROM process_instances WHERE work IS NOT NULL")
 
 
 # ---- tables as text

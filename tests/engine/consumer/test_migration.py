@@ -20,6 +20,7 @@ from tests.engine.consumer.serial_runs import (
     dump,
     event_log,
     expected_event_log,
+    handled,
     make_consumer,
     pin_clock,
     save_serially,
@@ -163,7 +164,7 @@ async def test_pages_come_to_the_same_as_in_memory(migrated, connection, second,
     await pin_clock(connection)
     async with a_program(migrated, serial, paged_from=paged_from) as observer:
         for command in serial.commands:
-            await answered(observer, await append(connection, [command]))
+            await handled(observer, connection, await append(connection, [command]))
     await save_serially(second, serial)
     assert await tables(connection) == await tables(second)
     assert (await connection.execute(NOTHING_BELOW_ZERO)).rows == []
@@ -193,7 +194,7 @@ async def test_a_migration_goes_on_after_the_program_was_killed_at_each_border(
     await pin_clock(connection)
     async with a_program(migrated, serial) as observer:
         for command in serial.commands[:begun]:
-            await answered(observer, await append(connection, [command]))
+            await handled(observer, connection, await append(connection, [command]))
     await append(connection, serial.commands[begun:])
     lives = 0
     while await left(connection):
@@ -255,11 +256,6 @@ async def a_program(dsn, serial, **settings):
         nursery.start_soon(consumer.run, beat())
         yield observer
         nursery.cancel_scope.cancel()
-
-
-async def answered(observer, position):
-    """Wait for the answer to the request at this position, which a later command may give."""
-    await observer.until(lambda: position in observer.outcomes)
 
 
 @pytest.mark.parametrize(("events", "parted"), [(["x", "y"], True), (["x"], False)])
