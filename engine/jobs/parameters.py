@@ -34,11 +34,18 @@ class BadPayload(ValueError):
     """The payload does not fit the parameters of the function. The message names the field."""
 
 
+class UnusablePayload(BadPayload):
+    """The payload of a run, before its function began. Another attempt finds the same payload."""
+
+
 def names_of(handler: Callable[..., Any]) -> tuple[str, ...]:
-    """The parameters behind the execution. Raises ValueError for those that no payload can give."""
+    """The parameters behind the execution. Raises ValueError for those that no payload can give.
+
+    The first parameter may be `*args`, as in a decorator without `functools.wraps`: it takes the execution.
+    """
     parameters = list(inspect.signature(handler).parameters.values())
-    if not parameters:
-        raise ValueError("the function must take the execution as its first parameter")
+    if not parameters or parameters[0].kind in (inspect.Parameter.KEYWORD_ONLY, inspect.Parameter.VAR_KEYWORD):
+        raise ValueError("the function must take the execution as its first parameter, by position")
     for each in parameters[1:]:
         if each.kind not in (each.POSITIONAL_OR_KEYWORD, each.KEYWORD_ONLY):
             raise ValueError(f"the parameter '{each}' cannot be a field of a payload: name each field")

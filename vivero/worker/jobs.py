@@ -148,7 +148,10 @@ class Jobs:
         return await self._complete(function, job, completion)
 
     async def _returned(self, function: JobFunction, running: RunningJob) -> Any:
-        """The result of the function; None for a lost job. Raises its exceptions, and JobFailed after its time."""
+        """The result of the function; None for a lost job. Raises its exceptions, and JobFailed after its time.
+
+        A function that returns in the moment in which its time is over has done its work, and its result counts.
+        """
         if running.job.is_lost:  # while it waited for a slot
             return None
         call = function.call(running.job)
@@ -158,7 +161,7 @@ class Jobs:
         with running.scope:
             returned = await call.result()
         running.ends_at = math.inf
-        if running.hangs_at is not None:
+        if running.hangs_at is not None and running.scope.cancelled_caught:
             raise JobFailed(hanging(_too_slow(function, call), running.hangs_at))
         return returned
 

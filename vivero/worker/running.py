@@ -164,7 +164,7 @@ class Leases:
             self._wake.set()
 
     def remove(self, running: RunningJob) -> None:
-        """Leave the lease alone: the job's outcome is on its way, or the worker gives it back."""
+        """Extend the lease no more: the outcome of the job is reported, or the worker hands the job back next."""
         self._running.pop(running.job.job_lease_token, None)
 
     async def run(self) -> None:

@@ -16,7 +16,7 @@ import signal
 import socket
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import AsyncExitStack
-from typing import Any, Literal, TypeVar
+from typing import Any, Literal, ParamSpec, TypeVar
 
 import anyio
 import anyio.abc
@@ -30,6 +30,7 @@ from vivero.worker.running import Leases
 from vivero.worker.signatures import signature_of
 
 F = TypeVar("F", bound=Callable[..., Any])
+P = ParamSpec("P")
 Backend = Literal["asyncio", "trio"]
 log = logging.getLogger("vivero.worker")
 CONCURRENCY, LEASE_S, LIMIT_S, GRACE_S = 32, 30.0, 600.0, 20.0
@@ -48,7 +49,8 @@ class Worker:
     `concurrency`: jobs at a time, of all types. `tenant_ids`: the tenants whose jobs it gets. `grace_s`: the time that
     active jobs have to end after the first signal. `max_jobs`: the number of jobs after which a worker of one type
     ends. `on_report` hears of the end of each job, `on_trouble` if the server does not answer, `on_ready` when it
-    answers for the first time, and again after trouble; by default these go to the logger `vivero.worker`.
+    answers for the first time, and again after trouble; by default these go to the logger `vivero.worker`. What they
+    raise goes there, too, and the worker goes on.
     """
 
     def __init__(
@@ -72,9 +74,9 @@ class Worker:
             raise ValueError(f"tenant_ids must be a list of ids, not the text {tenant_ids!r}")
         self.backend = backend
         self.functions: dict[str, JobFunction] = {}
-        self.on_report = on_report or _log_report
-        self.on_trouble = on_trouble or _Troubles().log
-        self.on_ready = on_ready or self._log_ready
+        self.on_report: Callable[[Report], None] = on_report or _log_report
+        self.on_trouble: Callable[[ClientError], None] = on_trouble or _Troubles().log
+        self.on_ready: Callable[[], None] = on_ready or self._log_ready
         self.address = address
         self.name = name or socket.gethostname()
         self._client, self._credentials = client, credentials
@@ -186,7 +188,8 @@ class Worker:
             client = self._client
             if client is None:
                 client = await stack.enter_async_context(self._new_client())
-            requests = JobRequests(client, self.name, self._tenant_ids, self.on_trouble, self.on_ready)
+            trouble, ready = guarded("on_trouble", self.on_trouble), guarded("on_ready", self.on_ready)
+            requests = JobRequests(client, self.name, self._tenant_ids, trouble, ready)
             try:
                 await self._work(requests)
             except ExceptionGroup as group:
@@ -201,7 +204,7 @@ class Worker:
         async with anyio.create_task_group() as around:
             around.start_soon(leases.run)
             async with anyio.create_task_group() as group:
-                jobs = Jobs(requests, leases, self._slots, self.on_report)
+                jobs = Jobs(requests, leases, self._slots, guarded("on_report", self.on_report))
                 with anyio.CancelScope() as self._polling:
                     if self._stopped:
                         self._polling.cancel()
@@ -244,6 +247,18 @@ def _check(**limits: float | None) -> None:
     for name, value in limits.items():
         if value is not None and not value > 0:
             raise ValueError(f"{name} must be above 0, not {value!r}")
+
+
+def guarded(name: str, callback: Callable[P, None]) -> Callable[P, None]:
+    """The callback of a user, whose exceptions are logged: they must not end the worker with the jobs of others."""
+
+    def call(*arguments: P.args, **named: P.kwargs) -> None:
+        try:
+            callback(*arguments, **named)
+        except Exception:
+            log.exception("%s of the worker raised", name)
+
+    return call
 
 
 def _log_report(done: Report) -> None:

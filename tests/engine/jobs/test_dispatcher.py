@@ -9,6 +9,7 @@ import trio
 
 from tests.eventually import eventually, eventually_rows
 from vivero.engine.jobs.definitions import RescheduleIn, job, scheduled
+from vivero.engine.jobs.parameters import BadPayload
 from vivero.engine.jobs.retries import RetrySettings
 from vivero.storage.background import job_executions
 
@@ -79,6 +80,23 @@ async def test_failures_are_retried_and_the_last_one_stays_with_its_error(connec
     nursery.start_soon(dispatcher(broken).run, beat)
     await until([("broken", "failed", 3, "RuntimeError: no paper\ufffd")], f"job_type, state, attempt_index, {MESSAGE}")
     assert keys == [(0, f"{id}-0"), (1, f"{id}-0"), (2, f"{id}-0")]
+
+
+async def test_a_payload_that_does_not_fit_fails_at_once(connection, dispatcher, nursery, until, beat):
+    """Another attempt finds the same payload. What the function itself raises is tried again."""
+
+    @job("typed", retry=SOON)
+    async def typed(execution, invoice: str):
+        raise BadPayload(invoice)
+
+    for payload in ('{"invoice": 5}', '{"invoice": "a1"}'):
+        await add(connection, "typed", payload)
+    nursery.start_soon(dispatcher(typed).run, beat)
+    await until(
+        [("failed", 1, "UnusablePayload: the payload does not fit: Expected `str`, got `int` - at `$.invoice`"),
+         ("failed", 3, "BadPayload: a1")],
+        f"state, attempt_index, {MESSAGE}",
+    )  # fmt: skip
 
 
 @pytest.mark.parametrize("result", ["text", 5, True])

@@ -96,9 +96,19 @@ def test_parameters_that_no_payload_can_give_are_refused_where_they_stand():
         (lambda execution, **rest: None, "name each field"),
         (lambda execution, at: None, "`defer` has that name"),
         (lambda: None, "must take the execution"),
+        (lambda **rest: None, "must take the execution as its first parameter, by position"),
+        (lambda *, execution: None, "must take the execution as its first parameter, by position"),
     ):
         with pytest.raises(ValueError, match=why):
             job("x")(function)
     for decorator in (scheduled("x", every="PT1H"), consumer("x")):
         with pytest.raises(ValueError, match="take the execution alone"):
             decorator(lambda execution, y: None)
+
+
+async def test_a_decorated_function_may_take_its_execution_among_any_arguments(calls):
+    def any_arguments(*arguments, invoice: str):
+        SEEN.append((len(arguments), invoice))
+
+    await call(job("x")(any_arguments), execution_with('{"invoice": "a1"}'), set())
+    assert SEEN == [(1, "a1")]

@@ -1,5 +1,6 @@
 """`vivero worker`: a shell command between a job and its variables."""
 
+import errno
 import json
 import os
 import re
@@ -21,7 +22,8 @@ from tests.process.program import free_port
 from vivero.cli import main
 from vivero.cli.processes.shell_jobs import MAX_OUTPUT, execute
 from vivero.cli.processes.worker import short
-from vivero.worker import Job, JobError, JobFailed
+from vivero.cli.shared.streams import OutputFailed
+from vivero.worker import Job, JobError, JobFailed, JobOutcome, Report, Worker
 
 JOB = Job(
     job_key="11",
@@ -345,6 +347,34 @@ def test_the_pages_show_the_first_worker(page):
 def test_options_of_the_other_form(arguments, message):
     result = CliRunner().invoke(main, ("worker", *arguments))
     assert (result.exit_code, message in result.stderr) == (2, True), result.stderr
+
+
+@pytest.mark.parametrize("form", ["file", "command"])
+def test_a_full_output_ends_the_worker_in_good_order(monkeypatch, tmp_path, form):
+    """The job that it does not hear of is reported to the server."""
+    told = []
+
+    class Serving(Worker):
+        async def serve(self):
+            while not self._stopped:
+                told.append(JOB.job_key)
+                self.on_report(Report(JOB, JobOutcome.COMPLETED))
+
+        async def serve_until_signal(self, tell=None):
+            await self.serve()
+
+    def full(_document):
+        raise OutputFailed(OSError(errno.ENOSPC, "No space left on device"))
+
+    monkeypatch.setattr("vivero.cli.processes.worker.Worker", Serving)
+    monkeypatch.setattr("vivero.cli.shared.worker_modules.load", lambda _target: Serving())
+    monkeypatch.setattr("vivero.cli.processes.worker.say", full)
+    file = tmp_path / "my_workers.py"
+    file.write_text("")
+    target = [str(file)] if form == "file" else ["greet", "--exec", "true"]
+    result = CliRunner().invoke(main, ["worker", *target, "--json"])
+    assert isinstance(result.exception, OutputFailed)
+    assert told == ["11"]
 
 
 def test_a_file_that_is_not_there():

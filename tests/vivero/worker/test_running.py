@@ -93,6 +93,40 @@ async def test_a_function_beyond_its_limit_fails_with_the_place_where_it_hangs(a
     assert retries == 2
 
 
+async def test_a_function_that_returns_in_the_moment_of_its_limit_has_done_its_work(autojump_clock, worker_of):
+    """The cancellation comes when the function has nothing to wait for any more."""
+    server = StubServer(job(1))
+    worker: Worker = worker_of(server, max_jobs=1)
+    done = trio.Event()
+
+    @worker.job("t", limit_s=5)
+    async def work():
+        with trio.CancelScope(shield=True):
+            await trio.sleep(6)
+        done.set()
+        return {"n": 1}
+
+    await worker.serve()
+    assert done.is_set()
+    assert server.told == [("completion", "1", {"n": 1})]
+
+
+@pytest.mark.parametrize("callback", ["on_report", "on_trouble", "on_ready"])
+async def test_a_callback_that_raises_does_not_end_the_worker(autojump_clock, caplog, callback):
+    def fail(*_arguments):
+        raise OSError("the disk is full")
+
+    server = StubServer(job(1), job(2))
+    server.trouble.append(refused(503))
+    worker = Worker(client=server, max_jobs=2, **{callback: fail})
+    worker.job("t")(lambda: None)
+    await worker.serve()
+    assert sorted(server.told) == [("completion", "1", {}), ("completion", "2", {})]
+    said = [record for record in caplog.records if record.getMessage() == f"{callback} of the worker raised"]
+    assert said
+    assert str(said[0].exc_info[1]) == "the disk is full"
+
+
 async def test_the_failure_has_the_last_lines_of_the_traceback_of_the_user(worker_of):
     """On the real clock: one that jumps does not know that a thread computes."""
     server = StubServer(job(1), job(2, type="thread"))

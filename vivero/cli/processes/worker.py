@@ -14,6 +14,7 @@ from vivero.cli.processes.shell_jobs import execute
 from vivero.cli.shared.failures import Failure, run
 from vivero.cli.shared.options import Seconds, backoff_option, json_option, say
 from vivero.cli.shared.server_options import address_option
+from vivero.cli.shared.streams import OutputFailed
 from vivero.client.rest import ClientError
 from vivero.worker import Job, JobCompletion, Report, Worker
 from vivero.worker.worker import LEASE_S
@@ -123,15 +124,16 @@ def worker(
     if command is None:
         _run_file(target, name, address, tell)
         return
-    working = Worker(address, name=name, concurrency=concurrency, grace_s=math.inf, max_jobs=max_jobs, on_report=tell)
+    working = Worker(address, name=name, concurrency=concurrency, grace_s=math.inf, max_jobs=max_jobs)
     codes = dict(errors)
 
     @working.job(target, backoff_s=backoff_s, lease_s=min(timeout_s, LEASE_S), limit_s=math.inf)
     async def run_command(job: Job) -> JobCompletion:
         return await execute(command, job, codes, timeout_s)
 
-    _speak(working)
+    speech = _Speech(working, tell)
     run(lambda: working.serve_until_signal(_say_signal), {ClientError: Failure})
+    speech.check()
 
 
 def _check_options(context: click.Context, target: str, command: str | None, reload: bool) -> None:
@@ -170,9 +172,9 @@ def _run_file(target: str, name: str | None, address: str | None, tell: Callable
     try:
         working = load(target)
         working.address, working.name = address or working.address, name or working.name
-        working.on_report = tell
-        _speak(working)
+        speech = _Speech(working, tell)
         working.run(_say_signal)
+        speech.check()
     except (BadWorkers, ClientError, ValueError) as error:
         raise Failure(str(error)) from error
 
@@ -189,12 +191,29 @@ def _run_again(target: str, context: click.Context) -> None:
     run(lambda: reloading(command, folder_of(target)), {})
 
 
-def _speak(working: Worker) -> None:
-    """Let the worker print what it does."""
-    types = list(working.functions)
-    of = f"of type '{types[0]}'" if len(types) == 1 else f"of {len(types)} types ({', '.join(types)})"
-    working.on_trouble = _say_trouble()
-    working.on_ready = lambda: click.echo(f"listening for jobs {of} at {working.server_address}", err=True)
+class _Speech:
+    """Lets a worker print what it does. If standard output cannot be written, it finishes its jobs and ends."""
+
+    def __init__(self, working: Worker, tell: Callable[[Report], None]) -> None:
+        types = list(working.functions)
+        of = f"of type '{types[0]}'" if len(types) == 1 else f"of {len(types)} types ({', '.join(types)})"
+        working.on_trouble = _say_trouble()
+        working.on_ready = lambda: click.echo(f"listening for jobs {of} at {working.server_address}", err=True)
+        working.on_report = self._tell
+        self._working, self._say = working, tell
+        self._failed: OutputFailed | None = None
+
+    def _tell(self, done: Report) -> None:
+        try:
+            self._say(done)
+        except OutputFailed as error:
+            self._failed = error
+            self._working.stop()
+
+    def check(self) -> None:
+        """Raises OutputFailed."""
+        if self._failed is not None:
+            raise self._failed
 
 
 def _say_report(done: Report, quiet: bool, as_json: bool) -> None:
