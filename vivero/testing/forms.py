@@ -23,6 +23,13 @@ CHOICES = ("radio", "select")
 MANY_CHOICES = ("checklist", "taglist")
 FIELDS = frozenset((*TEXTS, *CHOICES, *MANY_CHOICES, "number", "checkbox", "datetime", "filepicker"))
 """The types of components that a person fills in."""
+_TEXT, _LIST = (str, "a text there"), (list, "several choices there, a list")
+PYTHON_TYPES: Mapping[str, tuple[type, str]] = {
+    **dict.fromkeys((*TEXTS, "datetime"), _TEXT),
+    **dict.fromkeys(MANY_CHOICES, _LIST),
+    "checkbox": (bool, "a checkbox there, which gives true or false"),
+}
+"""Type of a component → the type of its values, with its description. A number and a choice have rules of their own."""
 
 Values = Mapping[str, Any]
 
@@ -78,18 +85,13 @@ def _problem_of(field: Values, value: Any, context: Values) -> str | None:
 def _wrong_type(field: Values, value: Any, context: Values) -> str | None:
     type_ = field["type"]
     if type_ == "number":
-        if _number(value, field) is None:
-            return f"the form has a number there, not {value!r}"
-    elif type_ == "checkbox":
-        if not isinstance(value, bool):
-            return f"the form has a checkbox there, which gives true or false, not {value!r}"
-    elif type_ in (*MANY_CHOICES, "filepicker"):
-        if not isinstance(value, list) and type_ in MANY_CHOICES:
-            return f"the form has several choices there, a list, not {value!r}"
-    elif type_ not in CHOICES and not isinstance(value, str):
-        return f"the form has a text there, not {value!r}"
+        return None if _number(value, field) is not None else f"the form has a number there, not {value!r}"
+    if type_ in PYTHON_TYPES and not isinstance(value, PYTHON_TYPES[type_][0]):
+        return f"the form has {PYTHON_TYPES[type_][1]}, not {value!r}"
+    if type_ not in (*CHOICES, *MANY_CHOICES):
+        return None
     options = _options(field, context)
-    if options is not None and type_ in (*CHOICES, *MANY_CHOICES):
+    if options is not None:
         for one in value if type_ in MANY_CHOICES else (value,):
             if one not in options:
                 return f"{one!r} is none of the choices of the form: {', '.join(map(repr, options))}"
@@ -170,14 +172,12 @@ def _number(value: Any, field: Values) -> Decimal | None:
 def _options(field: Values, context: Values) -> list[Any] | None:
     """The values of all choices; None if they cannot be known."""
     choices = field.get("values")
-    if isinstance(choices, list):
-        return [one.get("value") if isinstance(one, dict) else one for one in choices]
-    found = (
-        _at(context, field["valuesKey"]) if "valuesKey" in field else _evaluated(field.get("valuesExpression"), context)
-    )
-    if not isinstance(found, list):
+    if not isinstance(choices, list):
+        by_key = "valuesKey" in field
+        choices = _at(context, field["valuesKey"]) if by_key else _evaluated(field.get("valuesExpression"), context)
+    if not isinstance(choices, list):
         return None
-    return [one.get("value") if isinstance(one, dict) else one for one in found]
+    return [one.get("value") if isinstance(one, Mapping) else one for one in choices]
 
 
 def _at(data: Values, key: Any) -> Any:
@@ -186,7 +186,7 @@ def _at(data: Values, key: Any) -> Any:
         return None
     found: Any = data
     for name in key.split("."):
-        found = found.get(name) if isinstance(found, dict | Mapping) else None
+        found = found.get(name) if isinstance(found, Mapping) else None
     return found
 
 

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from itertools import accumulate
 
-from vivero.core.bpmn.model import Process
+from vivero.core.bpmn.model import Flow, Node, Process
 from vivero.core.bpmn.reading.places import Bounds, DiagramPlaces
 from vivero.testing.diagrams import kind_of
 
@@ -15,25 +15,36 @@ SIZES = {"event": (36.0, 36.0), "gateway": (50.0, 50.0), "activity": (120.0, 80.
 COLUMN_GAP, ROW_GAP, PADDING = 60.0, 50.0, 40.0
 """Between columns, between rows, and around the content of a sub-process; the same units as of diagrams."""
 
+Nodes = Mapping[str | None, list[Node]]
+Flows = Mapping[str | None, list[Flow]]
+"""Elements and sequence flows by the scope in which they stand."""
+
 
 def laid_out(process: Process) -> DiagramPlaces:
     """The layout of a process: every element has a place, every sequence flow a way."""
-    shapes = _Scope(process, process.id).shapes(0, 0)
+    inside: dict[str | None, list[Node]] = defaultdict(list)
+    for node in process.nodes.values():
+        inside[node.scope].append(node)
+    scope_of = {node.id: node.scope for node in process.nodes.values()}
     flows = process.flows.values()
+    leaving: dict[str | None, list[Flow]] = defaultdict(list)
+    for flow in flows:
+        leaving[scope_of[flow.source]].append(flow)
+    shapes = _Scope(process.id, inside, leaving).shapes(0, 0)
     return DiagramPlaces(shapes, {flow.id: list(_way(shapes[flow.source], shapes[flow.target])) for flow in flows})
 
 
 class _Scope:
     """The elements of a process or sub-process in columns and rows. `width` and `height`: of all of it."""
 
-    def __init__(self, process: Process, scope: str) -> None:
-        nodes = [node for node in process.nodes.values() if node.scope == scope]
+    def __init__(self, scope: str, inside: Nodes, flows: Flows) -> None:
+        nodes = inside[scope]
         self._hosts = {boundary: node.id for node in nodes for boundary in node.boundaries}
         inner = [node for node in nodes if node.id not in self._hosts]
-        self._scopes = {node.id: _Scope(process, node.id) for node in inner if _has_content(process, node.id)}
+        self._scopes = {node.id: _Scope(node.id, inside, flows) for node in inner if node.id in inside}
         self._sizes = {node.id: self._size(node.id, node.type) for node in inner}
         followers: dict[str, list[str]] = defaultdict(list)
-        for flow in process.flows.values():
+        for flow in flows.get(scope, ()):
             source = self._hosts.get(flow.source, flow.source)
             if source in self._sizes and flow.target in self._sizes:
                 followers[source].append(flow.target)
@@ -65,10 +76,6 @@ class _Scope:
             found[boundary] = Bounds(at.x + 20 + placed[host] * 46, at.y + at.height - height / 2, width, height)
             placed[host] += 1
         return found
-
-
-def _has_content(process: Process, scope: str) -> bool:
-    return any(node.scope == scope for node in process.nodes.values())
 
 
 def _columns(ids: Iterable[str], followers: dict[str, list[str]]) -> dict[str, int]:

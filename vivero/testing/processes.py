@@ -68,6 +68,8 @@ class Processes:
         self._used_at: dict[str, datetime] = {}
         """Name of a file → the time of its first use."""
         self._start_timers = StartTimers()
+        self._start_events: tuple[StartEvent, ...] | None = None
+        """Those of the files; None: not asked for since the last change of the files."""
         self._numbers = count()
         self._locks: dict[tuple[str, str], ProcessRun | None] = {}
         """Process id and correlation key → the instance that a message with the key has started."""
@@ -81,6 +83,7 @@ class Processes:
         """Use files of any kind. Relative paths begin at the folder of the test, or at pytest's root."""
         read = self._read(paths)
         self._files |= read
+        self._start_events = None
         self._used_at = dict.fromkeys(read, self.now) | self._used_at
         return self
 
@@ -290,8 +293,10 @@ class Processes:
         for run in self._live():
             run.advance(max(time - run.now, timedelta(0)))
 
-    def _starts(self, kinds: Collection[str]) -> Iterator[StartEvent]:
-        return start_events(self._models(self._files), (), kinds)
+    def _starts(self, kinds: Collection[str]) -> list[StartEvent]:
+        if self._start_events is None:
+            self._start_events = tuple(start_events(self._cache.get(self._files)))
+        return [start for start in self._start_events if start.event.kind in kinds]
 
     def _publish(self, runs: list[ProcessRun], message: ThrownMessage) -> list[ProcessRun]:
         name, key = message.name, message.correlation_key
@@ -301,7 +306,7 @@ class Processes:
                 took.add(run.instance.process_id)
             run.publish(name, key, message.variables, seconds=message.time_to_live_ms / 1000)
         started: list[ProcessRun] = []
-        for start in list(self._starts(("MESSAGE",))):
+        for start in self._starts(("MESSAGE",)):
             lock = (start.process_id, key)
             if start.event.name == name and start.process_id not in took and not self._is_locked(lock):
                 self._locks[lock] = None  # held while the instance starts, which may throw the message itself

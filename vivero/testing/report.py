@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from functools import cache
 from html import escape
 from pathlib import Path
+from typing import NamedTuple
 
-from vivero.core.bpmn.reading.places import read_places
+from vivero.core.bpmn.model import Process
+from vivero.core.bpmn.reading.places import DiagramPlaces, read_places
 from vivero.library import InvalidModel, Models
 from vivero.testing.coverage import Coverage, ProcessCoverage
 from vivero.testing.diagrams import Drawn, kind_of, svg_of
@@ -44,35 +47,48 @@ def _page(coverage: Coverage) -> Iterator[str]:
     yield '<!doctype html>\n<html lang="en">\n<meta charset="utf-8">'
     yield '<meta name="viewport" content="width=device-width, initial-scale=1">'
     yield f"<title>Process coverage</title>\n<style>{STYLE}</style>\n<h1>Process coverage</h1>\n{MARKERS}"
+    read = cache(_read)
     for (process_id, _), found in sorted(coverage.processes.items()):
-        yield from _process(process_id, found)
+        yield from _process(process_id, found, read(found.path, found.file))
     yield "</html>"
 
 
-def _process(process_id: str, found: ProcessCoverage) -> Iterator[str]:
+def _process(process_id: str, found: ProcessCoverage, file: ModelFile | None) -> Iterator[str]:
     yield f"<h2>{escape(process_id)} ({escape(found.file)}): {found.percent} %</h2>"
-    diagram = _diagram(process_id, found)
+    diagram = None if file is None else _diagram(process_id, found, file)
     yield f"<figure>{diagram}</figure>" if diagram else "<p>The file is not there any more, or has changed.</p>"
     missed = [id for reached in (found.elements, found.flows) for id, is_reached in reached.items() if not is_reached]
     if missed:
         yield f'<p class="missed">No test has reached: {escape(", ".join(missed))}</p>'
 
 
-def _diagram(process_id: str, found: ProcessCoverage) -> str | None:
-    """The diagram of the file as it is now; None if it is gone, or has another process now."""
+class ModelFile(NamedTuple):
+    """A file as it is now: the places of its diagram, and its processes by their id."""
+
+    places: DiagramPlaces
+    processes: Mapping[str, Process]
+
+
+def _read(path: str, name: str) -> ModelFile | None:
+    """None if the file is gone, or is not a model any more."""
     try:
-        content = Path(found.path).read_bytes()
-        processes = [of_file[process_id] for of_file in Models({found.file: content}).resources.values()]
-    except (OSError, InvalidModel, KeyError):
+        content = Path(path).read_bytes()
+        resources = Models({name: content}).resources.values()
+    except (OSError, InvalidModel):
         return None
-    if not processes or not found.elements.keys() <= processes[0].nodes.keys():
+    return ModelFile(read_places(content), {id: process for each in resources for id, process in each.items()})
+
+
+def _diagram(process_id: str, found: ProcessCoverage, file: ModelFile) -> str | None:
+    """The diagram of a process in the file; None if the file has another process now."""
+    process = file.processes.get(process_id)
+    if process is None or not found.elements.keys() <= process.nodes.keys():
         return None
-    nodes = processes[0].nodes
+    nodes, places = process.nodes, file.places
     drawn = [
         Drawn(id, kind_of(nodes[id].type), nodes[id].name or "", reached) for id, reached in found.elements.items()
     ]
     drawn += [Drawn(id, "flow", "", reached) for id, reached in found.flows.items()]
-    places = read_places(content)
     if not found.elements.keys() <= places.bounds.keys():
-        places = laid_out(processes[0])
+        places = laid_out(process)
     return svg_of(places, drawn, f"The process {process_id}")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from typing import NamedTuple
@@ -43,7 +43,7 @@ class StartTimers:
     def __init__(self) -> None:
         self._known: dict[tuple[str, str, str], StartTimer | None] = {}
 
-    def next(self, starts: Iterator[StartEvent], used_at: Mapping[str, datetime]) -> StartTimer | None:
+    def next(self, starts: Iterable[StartEvent], used_at: Mapping[str, datetime]) -> StartTimer | None:
         """The timer that is due first."""
         found = [timer for start in starts if (timer := self._timer(start, used_at)) is not None]
         return min(found, key=lambda timer: timer.due.at, default=None)
@@ -64,18 +64,15 @@ def _place(start: StartEvent) -> tuple[str, str, str]:
     return start.file, start.process_id, start.event.element
 
 
-def start_events(models: Models, besides: Collection[str], kinds: Collection[str]) -> Iterator[StartEvent]:
-    """The start events of these kinds of the newest version of each process, except those of the files `besides`.
-
-    One that needs several events together is left out.
-    """
+def start_events(models: Models) -> Iterator[StartEvent]:
+    """The start events of the newest version of each process. One that needs several events together is left out."""
     newest: dict[str, tuple[str, Process]] = {}
     for digest, processes in models.resources.items():
         file = models.name_of(digest)
-        newest |= {id: (file, process) for id, process in processes.items() if file not in besides}
+        newest |= {id: (file, process) for id, process in processes.items()}
     for id, (file, process) in newest.items():
         for event in starts_of(process):
-            if event.kind in kinds and not event.together:
+            if not event.together:
                 yield StartEvent(file, id, event)
 
 
