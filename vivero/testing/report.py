@@ -53,7 +53,7 @@ def _page(coverage: Coverage) -> Iterator[str]:
     yield "</html>"
 
 
-def _process(process_id: str, found: ProcessCoverage, file: ModelFile | None) -> Iterator[str]:
+def _process(process_id: str, found: ProcessCoverage, file: DiagramFile | None) -> Iterator[str]:
     yield f"<h2>{escape(process_id)} ({escape(found.file)}): {found.percent} %</h2>"
     diagram = None if file is None else _diagram(process_id, found, file)
     yield f"<figure>{diagram}</figure>" if diagram else "<p>The file is not there any more, or has changed.</p>"
@@ -62,24 +62,24 @@ def _process(process_id: str, found: ProcessCoverage, file: ModelFile | None) ->
         yield f'<p class="missed">No test has reached: {escape(", ".join(missed))}</p>'
 
 
-class ModelFile(NamedTuple):
+class DiagramFile(NamedTuple):
     """A file as it is now: the places of its diagram, and its processes by their id."""
 
     places: DiagramPlaces
     processes: Mapping[str, Process]
 
 
-def _read(path: str, name: str) -> ModelFile | None:
+def _read(path: str, name: str) -> DiagramFile | None:
     """None if the file is gone, or is not a model any more."""
     try:
         content = Path(path).read_bytes()
         resources = Models({name: content}).resources.values()
     except (OSError, InvalidModel):
         return None
-    return ModelFile(read_places(content), {id: process for each in resources for id, process in each.items()})
+    return DiagramFile(read_places(content), {id: process for each in resources for id, process in each.items()})
 
 
-def _diagram(process_id: str, found: ProcessCoverage, file: ModelFile) -> str | None:
+def _diagram(process_id: str, found: ProcessCoverage, file: DiagramFile) -> str | None:
     """The diagram of a process in the file; None if the file has another process now."""
     process = file.processes.get(process_id)
     if process is None or not found.elements.keys() <= process.nodes.keys():
