@@ -11,8 +11,8 @@ import trio
 from tests.core.engine import raw
 from tests.core.event_models import loop, model
 from tests.core.models import start, task
-from tests.engine.consumer.serial_runs import Serial, append, pin_clock
-from tests.engine.consumer.test_migration import a_page_is_one_element, a_program, answered, renamed
+from tests.engine.consumer.serial_runs import Serial, append, handled, pin_clock
+from tests.engine.consumer.test_migration import a_page_is_one_element, a_program, renamed
 from tests.eventually import eventually
 from vivero.api.computing.histories import command_document, items_of
 from vivero.core.execution import held_commands
@@ -71,7 +71,7 @@ async def test_each_command_returns_once_although_the_program_is_killed_at_each_
     await pin_clock(connection)
     async with a_program(migrated, serial) as observer:
         for command in serial.commands:
-            await answered(observer, await append(connection, [command]))
+            await handled(observer, connection, await append(connection, [command]))
     move = MigrateInstance(key, target, (("a", "a9"),))
     job = min(one.key for one in serial.state.jobs.values())
     late = CompleteJob(job, lease="that of a worker who came late", by_program=True)
@@ -137,7 +137,7 @@ async def test_a_held_command_that_has_to_wait_once_more_takes_its_audit_record_
     await pin_clock(connection)
     async with a_program(migrated, serial) as observer:
         for command in serial.commands:
-            await answered(observer, await append(connection, [command]))
+            await handled(observer, connection, await append(connection, [command]))
         moves = MigrateInstance(key, target, (("a", "a9"),)), MigrateInstance(key, other, (("a9", "a"),))
         sent = [(DEFAULT_TENANT, command) for command in (*moves, CancelInstance(key))]
         last = await append(connection, sent, audit_log.encode(RECORD))

@@ -5,12 +5,11 @@ import pytest
 from tests.core.event_models import loop, model
 from tests.core.models import end, start, sub, task
 from tests.core.modification_models import command, move
-from tests.engine.consumer.serial_runs import Serial, append, pin_clock, save_serially
+from tests.engine.consumer.serial_runs import Serial, append, handled, pin_clock, save_serially
 from tests.engine.consumer.test_migration import (
     NOTHING_BELOW_ZERO,
     a_page_is_one_element,
     a_program,
-    answered,
     tables,
 )
 from vivero.core.execution.step import StepLimits
@@ -39,7 +38,7 @@ async def test_pages_come_to_the_same_as_in_memory(migrated, connection, second,
     await pin_clock(connection)
     async with a_program(migrated, serial, paged_from=paged_from) as observer:
         for each in serial.commands:
-            await answered(observer, await append(connection, [each]))
+            await handled(observer, connection, await append(connection, [each]))
         await observer.until(lambda: observer.watermark >= serial.memory.log[-1].position)
     assert sorted(one.element for one in serial.state.elements.values() if one.type == "SERVICE_TASK") == ["b"] * 3
     await save_serially(second, serial)
