@@ -109,6 +109,8 @@ class _Collected:
     log_rows: list[save.EventLogRow] = field(default_factory=list)
     outcomes: list[CommandOutcome] = field(default_factory=list)
     audited: list[AuditedCommand] = field(default_factory=list)
+    refused: set[int] = field(default_factory=set)
+    """Requests that this batch refuses after their commands."""
     untaken: list[int] = field(default_factory=list)
     """Jobs on whose leases the commands depend."""
     counted: Counter[tuple[str, str]] = field(default_factory=Counter)
@@ -344,6 +346,18 @@ def _collect_more(collected: _Collected, handled: list[Handled]) -> None:
             to = position if one.request is None else one.request
             stored = None if one.response is None else response
             collected.outcomes.append(CommandOutcome(to, one.rejection, stored, one.response))
+            if one.answered and one.rejection is not None:
+                collected.refused.add(to)
+
+
+def _audit_calls(collected: _Collected) -> Iterator[Call]:
+    """The statements for the audit log. A refusal that comes later than the record of its command corrects it."""
+    refused = collected.refused
+    if collected.audited:
+        last = [each._replace(rejected=each.rejected or each.position in refused) for each in collected.audited]
+        yield audit_log.of_commands(last)
+    if earlier := refused.difference(each.position for each in collected.audited):
+        yield audit_log.refused_later(sorted(earlier))
 
 
 async def _finish(processor: Processor, collected: _Collected, now: int) -> BatchResult:
@@ -371,8 +385,7 @@ async def _finish(processor: Processor, collected: _Collected, now: int) -> Batc
         if perf_counter() - turn > CHECKPOINT_EVERY_S:
             await trio.lowlevel.checkpoint()
             turn = perf_counter()
-    if collected.audited:
-        calls.append(audit_log.of_commands(collected.audited))
+    calls += _audit_calls(collected)
     state.begin_batch()
     return BatchResult(
         collected.last,

@@ -1,7 +1,8 @@
 """The audit log: who changed what, when, from where, and with which result.
 
 A change over the API or the command line adds its record in its own transaction. A command carries its record through
-the log, and the batch that processes it adds the row. So a change that was acknowledged never lacks its record.
+the log, and the batch that processes it adds the row. So a change that was acknowledged never lacks its record. If a
+later batch refuses the request, as when a task listener denies it, that batch corrects the result.
 """
 
 from __future__ import annotations
@@ -84,6 +85,11 @@ def of_commands(commands: Sequence[AuditedCommand]) -> Call:
     records, positions, rejected, responses = zip(*commands, strict=True)
     results = [FAIL if each else SUCCESS for each in rejected]
     return _sql["add"], (list(records), list(positions), results, Texts(responses))
+
+
+def refused_later(positions: Sequence[int]) -> Call:
+    """The statement that corrects the records of commands that were accepted, and whose requests are refused now."""
+    return _sql["refuse"], (list(positions),)
 
 
 async def purge(connection: Connection, age_ms: int, limit: int) -> int:

@@ -55,6 +55,11 @@ LEFT JOIN LATERAL (
     FROM decision_requirements WHERE decision_requirements_key = k.key
     LIMIT 1) AS s ON a.tenants IS NULL OR s.tenant_id = ANY (string_to_array(a.tenants, ','));
 
+-- name: refuse
+-- The batch that refuses a request after its command was accepted. The record was committed before the command's follow-ups could
+-- reach another batch or partition. Requests without a record match nothing.
+UPDATE audit_log SET result = 'FAIL' WHERE position = ANY ($1::bigint[]) AND result = 'SUCCESS';
+
 -- name: purge
 -- A limited number, the oldest first, by the database's time: the engine's can be set.
 DELETE FROM audit_log WHERE audit_log_key = ANY (ARRAY(

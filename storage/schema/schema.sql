@@ -156,6 +156,7 @@ CREATE INDEX audit_log_at ON audit_log USING btree (at);
 CREATE INDEX audit_log_batch ON audit_log USING btree (batch_operation_key) WHERE batch_operation_key IS NOT NULL;
 CREATE INDEX audit_log_entity ON audit_log USING btree (entity_key);
 CREATE INDEX audit_log_instance ON audit_log USING btree (process_instance_key) WHERE process_instance_key IS NOT NULL;
+CREATE INDEX audit_log_position ON audit_log USING btree ("position") WHERE "position" IS NOT NULL;
 CREATE INDEX audit_log_user_task ON audit_log USING btree (user_task_key) WHERE user_task_key IS NOT NULL;
 
 -- table authorizations

@@ -4,10 +4,15 @@ from uuid import UUID
 
 import pytest
 
-from tests.core.models import ONE_TASK
+from tests.core import message_models, task_listener_models
+from tests.core.engine import raw
+from tests.core.models import ONE_TASK, end, task
 from tests.engine.several_partitions import PartitionsEngine
 from tests.engine.whole_engine import TENANT, WholeEngine
 from vivero.core.records.instances import CancelInstance, CreateInstance
+from vivero.core.records.jobs import CompleteJob, UserTaskResult
+from vivero.core.records.messages import CorrelateMessage
+from vivero.core.records.user_tasks import CompleteUserTask
 from vivero.engine.appender.calls import Append
 from vivero.storage.access import audit_log
 from vivero.storage.access.audit_log import AuditRecord
@@ -15,6 +20,15 @@ from vivero.storage.log import command_log
 from vivero.storage.postgres import driver
 
 ANOTHER = UUID(int=7)
+STARTED = message_models.model(
+    message_models.starts("begun", "b"),
+    task("work"),
+    end(),
+    "begun > work > end",
+    roots=(message_models.message("begin", None, "b"),),
+    id="started",
+)
+JOBS = "SELECT count(*) FROM jobs"
 COLUMNS = "actor_id, entity_type, operation, entity_key, result, position, process_instance_key, process_id, tenant_id"
 
 
@@ -83,6 +97,38 @@ async def test_a_command_that_is_read_from_the_log_is_recorded(migrated):
     async with engine.running():
         await engine.until(lambda: appended.position in engine.answers)
         assert [(row[4], row[5]) for row in await recorded(engine)] == [("FAIL", appended.position)]
+
+
+async def test_a_change_that_a_listener_denies_after_a_restart_is_recorded_as_failed(migrated):
+    engine = WholeEngine(migrated)
+    async with engine.running():
+        await engine.deploy(task_listener_models.model("completing ask"))
+        await engine.create(count=2)
+        tasks = [row[0] for row in await engine.rows("SELECT user_task_key FROM user_tasks ORDER BY 1")]
+        items = [Append(CompleteUserTask(key), TENANT, audit=record("USER_TASK", "COMPLETE", key)) for key in tasks]
+        positions = [one.position for one in await engine.appender.append_all(items, deadline_s=10)]
+        await engine.until_value(2, JOBS)
+        assert not engine.answers.keys() & set(positions), "their listeners decide"
+    engine = WholeEngine(migrated)
+    async with engine.running():
+        denied, allowed = [
+            row[0] for row in await engine.rows("SELECT job_key FROM jobs ORDER BY element_instance_key")
+        ]
+        await engine.run(CompleteJob(denied, result=UserTaskResult(denied=True)))
+        await engine.run(CompleteJob(allowed, result=UserTaskResult()))
+        await engine.until(lambda: engine.answers.keys() >= set(positions))
+        assert [row[3:6] for row in await recorded(engine)] == [
+            (str(tasks[0]), "FAIL", positions[0]),
+            (str(tasks[1]), "SUCCESS", positions[1]),
+        ]
+
+
+async def test_a_message_whose_start_cannot_be_saved_is_recorded_as_failed(engine):
+    await engine.deploy(STARTED)
+    command = CorrelateMessage("begin", "x", variables=raw({"no column can hold this name: \0": 1}))
+    refused = await run(engine, command, record("PROCESS_INSTANCE", "UPDATE"))
+    assert refused.rejection.code == "PROCESSING_ERROR"
+    assert [row[4:6] for row in await recorded(engine)] == [("FAIL", refused.position)]
 
 
 async def test_a_command_that_another_partition_handles_is_recorded_there(migrated):

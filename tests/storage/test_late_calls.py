@@ -1136,7 +1136,7 @@ OF_DOCUMENTS = {f"documents.{name}" for name in ("add", "delete", "release", "ex
 WITHOUT_EFFECT = {"contents.begin", "link_keys.add"}
 """An upload that nobody goes on with, and a key that signs nothing: both are deleted later."""
 WITH_CHANGES = {
-    "audit_log.add",
+    *("audit_log.add", "audit_log.refuse"),
     "task_comments.add",
     *("saved_views.save", "saved_views.delete"),
     *(f"alert_rules.{name}" for name in ("drop_waiting", "save", "mute", "delete", "test")),

@@ -32,6 +32,8 @@ from vivero.core.execution.step import StepLimits
 from vivero.core.records.migrations import CalledMigration, MigrateInstance
 from vivero.engine.consumer import term
 from vivero.engine.consumer.limits import step_limits
+from vivero.storage.access import audit_log
+from vivero.storage.access.audit_log import AuditRecord
 
 HOUR = "<timerEventDefinition><timeDuration>PT1H</timeDuration></timerEventDefinition>"
 
@@ -170,6 +172,8 @@ async def test_pages_come_to_the_same_as_in_memory(migrated, connection, second,
     assert (await connection.execute(NOTHING_BELOW_ZERO)).rows == []
 
 
+AUDITED = "SELECT position, result FROM audit_log ORDER BY position"
+RECORD = AuditRecord("USER", "ada", "DEPLOYED_RESOURCES", "PROCESS_INSTANCE", "MIGRATE")
 LEFT = """SELECT (SELECT count(*) FROM process_instances WHERE work IS NOT NULL)
     + (SELECT count(*) FROM command_log
        WHERE intent = 'PROCESS_INSTANCE:MIGRATE' AND position > (SELECT max(position) FROM event_log))"""
@@ -195,7 +199,7 @@ async def test_a_migration_goes_on_after_the_program_was_killed_at_each_border(
     async with a_program(migrated, serial) as observer:
         for command in serial.commands[:begun]:
             await handled(observer, connection, await append(connection, [command]))
-    await append(connection, serial.commands[begun:])
+    last = await append(connection, serial.commands[begun:], audit_log.encode(RECORD))
     lives = 0
     while await left(connection):
         lives += 1
@@ -204,6 +208,11 @@ async def test_a_migration_goes_on_after_the_program_was_killed_at_each_border(
                 observer.life = life
                 await eventually(partial(a_border, observer, connection))
     assert lives > len(moves), "each migration has several pages"
+    first = last + 1 - len(serial.commands[begun:])
+    requests = [first + n for n, (_, command) in enumerate(serial.commands[begun:]) if command in moves]
+    audited = (await connection.execute(AUDITED)).rows
+    of_moves = [result for position, result in audited if position in requests]
+    assert of_moves == ["FAIL" if n == REFUSED else "SUCCESS" for n in range(-len(moves), 0)], "one for each, the last"
     await save_serially(second, serial)
     assert without_keys(await tables(connection)) == without_keys(await tables(second))
     assert (await connection.execute(NOTHING_BELOW_ZERO)).rows == []
@@ -211,14 +220,18 @@ async def test_a_migration_goes_on_after_the_program_was_killed_at_each_border(
 
 def without_keys(found):
     timers = [json.loads(row) for row in found["timers"]]
+    del found["audit_log"]  # there is none in memory
     return {
         **found,
         "timers": sorted(sorted((name, str(row[name])) for name in row if name != "timer_key") for row in timers),
     }
 
 
+REFUSED = -2
+
+
 def many_waits(serial):
-    """Migrations that decide in pages: they open and close waits, and move called instances. One is refused."""
+    """Migrations that decide in pages: they open and close waits, and move called instances. `REFUSED` is refused."""
     serial.deploy(opening())
     keys = [serial.start("t", items=[1, 2, 3]) for _ in range(2)]
     (target,) = serial.deploy(opening(*OPENED))

@@ -21,7 +21,7 @@ CONSUMER = [
     for name in ("load", "save", "message_channels")
     for statement in load(STORAGE / "state" / f"{name}.sql").values()
     if statement.name != "save.definitions_moved"
-] + [load(STORAGE / "access" / "audit_log.sql")["add"]]
+] + [load(STORAGE / "access" / "audit_log.sql")[name] for name in ("add", "refuse")]
 ACTIVATION = list(load(STORAGE / "work" / "activation.sql").values())
 
 
