@@ -105,7 +105,9 @@ class Replica:
 
     async def _run(self, binary, *arguments, data="-D"):
         command = [self._bin / binary, data, self._data, *arguments]
-        await trio.run_process(command, capture_stdout=True, capture_stderr=True, **self._as_user())
+        captured = {"capture_stdout": True, "capture_stderr": True, "check": False}
+        ended = await trio.run_process(command, **captured, **self._as_user())
+        assert ended.returncode == 0, f"{binary} for {self.name} ended with {ended.returncode}: {ended.stderr.decode()}"
 
     def _as_user(self):
         environment = {"LC_ALL": "C", "TZ": "UTC", "PATH": os.environ["PATH"]}
@@ -135,7 +137,7 @@ class Replica:
 
     def said(self):
         """The end of its log."""
-        return "\n".join(self._log.read_text().splitlines()[-20:])
+        return "\n".join(self._log.read_text().splitlines()[-20:]) if self._log.exists() else "it has never run"
 
     async def stop(self, how=signal.SIGQUIT):
         """End it: SIGQUIT is an immediate stop, SIGINT a fast one."""

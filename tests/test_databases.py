@@ -1,12 +1,15 @@
 """Each test gets a database like a new one, whatever the tests before it have done (tests/databases.py)."""
 
+import re
 from contextlib import suppress
+from pathlib import Path
 
 import psycopg
 import pytest
 import trio
 
 from tests.databases import LARGE_BYTES, Databases
+from tests.server_objects import new_database, new_role
 from vivero.storage.postgres import driver
 from vivero.storage.postgres.errors import StorageError
 
@@ -211,3 +214,53 @@ async def began(dsn, statements, name="test"):
         await connection.script(statements)
     connection.close()
     return connection.backend_pid, shown
+
+
+MAKES = re.compile(r"CREATE (ROLE|DATABASE|USER|TABLESPACE)\b")
+MAKERS = {
+    "tests/server_objects.py": "their place",
+    "tests/conftest.py": "the template",
+    "tests/databases.py": "copies of the template, by number",
+    "tests/chaos/replayed.py": "a later check reuses it, or drops it first",
+    "tests/engine/apart.py": "the roles of partitions, if they are not there",
+    "tests/storage/test_row_security.py": "the roles of the program, if they are not there",
+    "tests/replicas.py": "a server of the test's own",
+    "tests/process/test_backups.py": "a server of the test's own",
+    "tests/process/test_outages.py": "a server of the test's own",
+    "tests/storage/postgres/test_checks.py": "a message names the statement",
+}
+"""The files that make what all databases of a server have, and why a failed try does not keep the next from passing."""
+
+
+def test_what_all_databases_have_is_made_in_one_place():
+    """A role or database that a failed try leaves behind would fail each further try."""
+    root = Path(__file__).parents[1]
+    found = {path for path in (root / "tests").rglob("*.py") if MAKES.search(path.read_text())}
+    assert {str(path.relative_to(root)) for path in found} - {str(Path(__file__).relative_to(root))} == set(MAKERS)
+
+
+@pytest.mark.parametrize("make", [new_role, new_database], ids=lambda make: make.__name__)
+def test_a_failed_try_leaves_nothing_on_the_server(postgres_dsn, make):
+    def names():
+        with psycopg.connect(postgres_dsn) as connection:
+            return connection.execute("SELECT rolname FROM pg_roles UNION SELECT datname FROM pg_database").fetchall()
+
+    before, seen = set(names()), []
+    for _ in range(2):
+        with suppress(AssertionError), make(postgres_dsn, "of a try") as made:
+            seen.append(made)
+            assert set(names()) == before
+    assert len({*seen}) == 2
+    assert set(names()) == before
+
+
+def test_a_role_goes_with_what_it_owns_and_may_do(database):
+    """A session of its own that is open does not keep it, either."""
+    with new_role(database, "owner") as owner, psycopg.connect(database, autocommit=True) as connection:
+        connection.execute(f"GRANT CREATE ON SCHEMA public TO {owner}")
+        connection.execute(f"SET ROLE {owner}")
+        connection.execute("CREATE TABLE of_the_role (n int)")
+        connection.execute("RESET ROLE")
+        connection.execute(f"ALTER DATABASE {connection.info.dbname} OWNER TO {owner}")
+    with psycopg.connect(database) as connection:
+        assert connection.execute("SELECT FROM pg_roles WHERE rolname = %s", [owner]).fetchall() == []

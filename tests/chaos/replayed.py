@@ -65,7 +65,7 @@ async def replay_into_copy(dsn):
     """The DSN of a database beside this one that has what replay gives."""
     name, schema = "replayed", "schema_of_replayed"
     with psycopg.connect(dsn, autocommit=True) as connection:
-        connection.execute(f"DROP DATABASE IF EXISTS {name}")
+        connection.execute(f"DROP DATABASE IF EXISTS {name} WITH (FORCE)")
         if not connection.execute("SELECT FROM pg_database WHERE datname = %s", [schema]).fetchall():
             connection.execute(f"CREATE DATABASE {schema} TEMPLATE template0")
         await _migrate(make_conninfo(dsn, dbname=schema))

@@ -8,10 +8,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import psycopg
 import pytest
 
 from tests.eventually import eventually_sync
+from tests.server_objects import new_database
 
 CONSOLE = Path(__file__).parents[2] / "console"
 MODELS = Path(__file__).parents[1] / "models"
@@ -83,15 +83,10 @@ def serving(
     """A server on a database of its own: its address, and the database."""
     from tests.vivero.conftest import programs, serve
 
-    with psycopg.connect(postgres_dsn, autocommit=True) as connection:
-        connection.execute(f"CREATE DATABASE {name} TEMPLATE {template} STRATEGY file_copy")
-        database = psycopg.conninfo.make_conninfo(postgres_dsn, dbname=name)
-        try:
-            with programs(directory) as start:
-                begin = functools.partial(start, **environment)
-                yield serve(begin, database, *arguments).address, database
-        finally:
-            connection.execute(f"DROP DATABASE {name} WITH (FORCE)")
+    copy = f"TEMPLATE {template} STRATEGY file_copy"
+    with new_database(postgres_dsn, name, copy) as database, programs(directory) as start:
+        begin = functools.partial(start, **environment)
+        yield serve(begin, database, *arguments).address, database
 
 
 @pytest.fixture(scope="module")

@@ -72,7 +72,7 @@ class Program:
         self._log = directory / f"{name}.log"
         self._out = directory / f"{name}.out"
         self._arguments = arguments
-        self.environment = os.environ | environment
+        self.environment = os.environ | {"VIVERO_ADMIN_PORT": "0"} | environment  # several programs run at once
         self._process: subprocess.Popen[bytes] | preloaded.Forked | None = None
         self.module = "vivero"
         """What Python is to run."""

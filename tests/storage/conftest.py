@@ -1,28 +1,21 @@
 """Fixtures of the tests of storage: an empty database, a TCP proxy that misbehaves on request, a pooler, a refuser."""
 
-import itertools
 import struct
 from functools import partial
 
-import psycopg
 import pytest
 import trio
-from psycopg import sql
 from psycopg.conninfo import conninfo_to_dict, make_conninfo
 
 from tests.proxies import Proxy, open_server
-
-_numbers = itertools.count(1)
+from tests.server_objects import new_database
 
 
 @pytest.fixture
 def empty_database(postgres_dsn):
     """The DSN of a database of this test alone, without our schema."""
-    name = sql.Identifier(f"empty_{next(_numbers)}")
-    with psycopg.connect(postgres_dsn, autocommit=True) as administrator:
-        administrator.execute(sql.SQL("CREATE DATABASE {} TEMPLATE template0").format(name))
-        yield make_conninfo(postgres_dsn, dbname=name.as_string().strip('"'))
-        administrator.execute(sql.SQL("DROP DATABASE {} WITH (FORCE)").format(name))
+    with new_database(postgres_dsn, "empty") as dsn:
+        yield dsn
 
 
 @pytest.fixture

@@ -5,9 +5,10 @@ from uuid import uuid4
 
 import pytest
 import trio
-from psycopg.conninfo import conninfo_to_dict, make_conninfo
+from psycopg.conninfo import conninfo_to_dict
 
 from tests.eventually import eventually
+from tests.server_objects import new_database
 from vivero.storage.cluster import leadership
 from vivero.storage.log import command_log
 from vivero.storage.log.command_log import LogEntry
@@ -150,16 +151,12 @@ async def test_a_copy_of_a_database_assigns_other_keys(connection, postgres_dsn,
     """As a backup that is restored. The original may have gone on since, and others may know its keys."""
     assert await next_key(connection) == 1
     connection.close()
-    copy = make_conninfo(database, dbname="copy_of_another")
-    administrator = await driver.connect(postgres_dsn)
     source = conninfo_to_dict(database)["dbname"]
-    await administrator.execute(f'CREATE DATABASE copy_of_another TEMPLATE "{source}" STRATEGY file_copy')
-    for dsn, expected in ((database, 1), (copy, 1 + JUMP), (copy, 1 + JUMP)):
-        connected = await driver.connect(dsn)
-        assert await next_key(connected) == expected
-        connected.close()
-    await administrator.execute("DROP DATABASE copy_of_another WITH (FORCE)")
-    administrator.close()
+    with new_database(postgres_dsn, "copy_of_another", f'TEMPLATE "{source}" STRATEGY file_copy') as copy:
+        for dsn, expected in ((database, 1), (copy, 1 + JUMP), (copy, 1 + JUMP)):
+            connected = await driver.connect(dsn)
+            assert await next_key(connected) == expected
+            connected.close()
 
 
 async def next_key(connection):

@@ -5,6 +5,7 @@ import pytest
 import trio
 
 from tests.api.conftest import KEY, Rows
+from tests.server_objects import drop_role, unused_name
 from tests.two_tenants import OTHER, fill, log_command
 from vivero.storage.access import row_security
 from vivero.storage.access.policies import POLICIES, SHARED, VIEWS
@@ -186,10 +187,13 @@ async def test_a_role_that_is_missing_is_a_problem_with_an_advice(database):
 async def test_the_sql_of_the_roles_makes_a_role_that_fits(postgres_dsn, database):
     connection = await driver.connect(database, name="vivero test")
     try:
-        sql = await row_security.roles_sql(connection, "another reader", "it's")
+        name = unused_name("another reader")
+        sql = await row_security.roles_sql(connection, name, "it's")
         with psycopg.connect(database, autocommit=True) as sync:
             sync.execute(sql)
-            await row_security.prepare(connection, driver_url(database, "another reader"))
-            sync.execute('DROP OWNED BY "another reader"; DROP ROLE "another reader"')
+        try:
+            await row_security.prepare(connection, driver_url(database, name))
+        finally:
+            drop_role(database, name)
     finally:
         connection.close()

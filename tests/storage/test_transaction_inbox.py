@@ -1,13 +1,13 @@
 """Commands that clients queue in their own transactions: checks at the call, commits, and the way to the log."""
 
 import json
-from itertools import count
 
 import psycopg
 import pytest
 from psycopg import sql
 from psycopg.conninfo import make_conninfo
 
+from tests.server_objects import new_role
 from vivero.storage.access import database_roles
 from vivero.storage.background import job_executions
 from vivero.storage.log import command_log, transaction_inbox
@@ -18,7 +18,6 @@ ZERO = 1 << 51
 BYTES = 1_000_000
 JOB = ZERO + 77
 LEASE = "00000000-0000-0000-0000-0000000000aa"
-_numbers = count(1)
 
 CATALOGUE = f"""
     INSERT INTO tenants (tenant_id, name) VALUES ('acme', 'Acme');
@@ -47,16 +46,11 @@ def caller(database):
 
 
 @pytest.fixture
-def role(caller):
+def role(caller, database):
     """The name of a role without rights. It ends with the test."""
-    name = f"shop_{next(_numbers)}"
-    caller.execute(sql.SQL("CREATE ROLE {} LOGIN").format(sql.Identifier(name)))
-    caller.commit()
-    yield name
-    caller.rollback()
-    caller.execute(sql.SQL("DROP OWNED BY {0}").format(sql.Identifier(name)))
-    caller.execute(sql.SQL("DROP ROLE {}").format(sql.Identifier(name)))
-    caller.commit()
+    with new_role(database, "shop") as name:
+        yield name
+        caller.close()  # what it has locked in a transaction would keep the role
 
 
 def value(session, query, *values):

@@ -20,6 +20,7 @@ import pytest
 
 from tests.eventually import GUARD_S, eventually_sync
 from tests.process import preloaded
+from tests.server_objects import new_database
 from vivero import embedded
 from vivero.embedded.processes import dying_with_us
 
@@ -206,10 +207,8 @@ class Program:
 @pytest.fixture
 def empty_database(postgres_dsn: str) -> Iterator[str]:
     """The DSN of a database without our schema."""
-    with psycopg.connect(postgres_dsn, autocommit=True) as connection:
-        connection.execute("CREATE DATABASE without_schema TEMPLATE template0 STRATEGY file_copy")
-        yield psycopg.conninfo.make_conninfo(postgres_dsn, dbname="without_schema")
-        connection.execute("DROP DATABASE without_schema WITH (FORCE)")
+    with new_database(postgres_dsn, "without_schema") as dsn:
+        yield dsn
 
 
 @pytest.fixture
@@ -304,13 +303,9 @@ def shared_server(
     tmp_path_factory: pytest.TempPathFactory,
 ) -> Iterator[Program]:
     """A server for all tests of a module: each has processes and job types of its own (`greeting`)."""
-    with psycopg.connect(postgres_dsn, autocommit=True) as connection:
-        connection.execute(f"CREATE DATABASE shared TEMPLATE {template_database} STRATEGY file_copy")
-        try:
-            with programs(tmp_path_factory.mktemp("shared")) as start:
-                yield serve(start, psycopg.conninfo.make_conninfo(postgres_dsn, dbname="shared"))
-        finally:
-            connection.execute("DROP DATABASE shared WITH (FORCE)")
+    copy = f"TEMPLATE {template_database} STRATEGY file_copy"
+    with new_database(postgres_dsn, "shared", copy) as dsn, programs(tmp_path_factory.mktemp("shared")) as start:
+        yield serve(start, dsn)
 
 
 _greetings = itertools.count(1)

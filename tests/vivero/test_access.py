@@ -15,6 +15,7 @@ import structlog
 from click.testing import CliRunner
 
 from tests.eventually import eventually_sync
+from tests.server_objects import new_role
 from vivero.api.access.passwords import verify
 from vivero.api.access.tokens import digest
 from vivero.cli import main
@@ -264,26 +265,20 @@ class TestCommandLine:
 
     def test_roles_of_the_database_queue_commands(self, command, database):
         command("tenant", "create", "blue")
-        with psycopg.connect(database, autocommit=True) as connection:
-            connection.execute("CREATE ROLE shop_of_cli LOGIN")
-            try:
-                assert "no role 'nobody'" in command("database-role", "grant", "nobody", fails=True)
-                assert "no tenant red" in command(
-                    "database-role", "grant", "shop_of_cli", "--tenant", "red", fails=True
-                )
-                command("database-role", "grant", "shop_of_cli", "--tenant", "blue", "--tenant", "<default>")
-                assert "<default>, blue" in command("database-role", "list")
-                connection.execute("SET ROLE shop_of_cli")
-                id = connection.execute("SELECT publish_message('paid', '1', tenant => 'blue')").fetchone()[0]
-                connection.execute("RESET ROLE")
-                assert json.loads(command("outcome", str(id), "--json"))["state"] == "QUEUED"
-                assert "QUEUED" in command("outcome", str(id))
-                assert "there is no command 5" in command("outcome", "5", fails=True)
-                command("database-role", "revoke", "shop_of_cli")
-                assert "has no tenants" in command("database-role", "revoke", "shop_of_cli", fails=True)
-                assert command("database-role", "list", "--json") == ""
-            finally:
-                connection.execute("DROP OWNED BY shop_of_cli; DROP ROLE shop_of_cli")
+        with new_role(database, "shop") as shop, psycopg.connect(database, autocommit=True) as connection:
+            assert "no role 'nobody'" in command("database-role", "grant", "nobody", fails=True)
+            assert "no tenant red" in command("database-role", "grant", shop, "--tenant", "red", fails=True)
+            command("database-role", "grant", shop, "--tenant", "blue", "--tenant", "<default>")
+            assert "<default>, blue" in command("database-role", "list")
+            connection.execute(f"SET ROLE {shop}")
+            id = connection.execute("SELECT publish_message('paid', '1', tenant => 'blue')").fetchone()[0]
+            connection.execute("RESET ROLE")
+            assert json.loads(command("outcome", str(id), "--json"))["state"] == "QUEUED"
+            assert "QUEUED" in command("outcome", str(id))
+            assert "there is no command 5" in command("outcome", "5", fails=True)
+            command("database-role", "revoke", shop)
+            assert "has no tenants" in command("database-role", "revoke", shop, fails=True)
+            assert command("database-role", "list", "--json") == ""
         assert "exclude" in command("database-role", "grant", "x", "--tenant", "a", "--all-tenants", fails=True)
 
     def test_tenants(self, command):

@@ -11,6 +11,7 @@ import trio
 from click.testing import CliRunner
 from psycopg.conninfo import conninfo_to_dict, make_conninfo
 
+from tests.server_objects import new_database, new_role
 from vivero.cli.server.backup import backup, restore
 from vivero.cli.server.db import roles
 from vivero.cli.server.doctor import doctor
@@ -96,16 +97,9 @@ async def test_an_empty_database_is_no_backup(empty_database, tmp_path):
 
 
 async def test_who_may_not_see_every_row_makes_no_backup(filled, tmp_path):
-    connection = await driver.connect(filled)
-    await connection.script(
-        "DROP ROLE IF EXISTS looks_on; CREATE ROLE looks_on LOGIN; GRANT pg_read_all_data TO looks_on"
-    )
-    try:
-        with pytest.raises(BackupProblem, match="does not own the tables"):
-            await backups.take(conninfo.with_user(filled, "looks_on"), tmp_path / "b", jobs=1, progress=silent)
-    finally:
-        await connection.script("DROP ROLE looks_on")
-        connection.close()
+    refused = pytest.raises(BackupProblem, match="does not own the tables")
+    with new_role(filled, "looks_on", "LOGIN IN ROLE pg_read_all_data") as looks_on, refused:
+        await backups.take(conninfo.with_user(filled, looks_on), tmp_path / "b", jobs=1, progress=silent)
 
 
 def changed(taken, **fields):
@@ -218,14 +212,12 @@ def tables(dsn):
 @pytest.fixture(scope="module")
 def of_a_schema(postgres_dsn, tmp_path_factory):
     """A backup of an installation in the schema `App`, beside tables of others, which are gone since."""
-    execute(postgres_dsn, "CREATE DATABASE with_schema TEMPLATE template0")
-    source = make_conninfo(postgres_dsn, dbname="with_schema")
-    execute(source, 'CREATE SCHEMA "App"', "CREATE TABLE of_others (n int)")
-    assert run(migrate_command, "--database-url", at(source, '"App"')).exit_code == 0
-    execute(at(source, '"App"'), "UPDATE cluster SET cluster_id = '00000000-0000-0000-0000-000000000007'")
     directory = tmp_path_factory.mktemp("schema") / "backup"
-    assert run(backup, directory, "--database-url", at(source, '"App"')).exit_code == 0
-    execute(postgres_dsn, "DROP DATABASE with_schema WITH (FORCE)")
+    with new_database(postgres_dsn, "with_schema") as source:
+        execute(source, 'CREATE SCHEMA "App"', "CREATE TABLE of_others (n int)")
+        assert run(migrate_command, "--database-url", at(source, '"App"')).exit_code == 0
+        execute(at(source, '"App"'), "UPDATE cluster SET cluster_id = '00000000-0000-0000-0000-000000000007'")
+        assert run(backup, directory, "--database-url", at(source, '"App"')).exit_code == 0
     return directory
 
 
@@ -255,11 +247,8 @@ def test_a_search_path_that_leads_elsewhere_restores_nothing(of_a_schema, empty_
 
 
 def test_who_may_not_create_the_schema_is_told(of_a_schema, empty_database):
-    execute(empty_database, "DROP ROLE IF EXISTS plain", "CREATE ROLE plain LOGIN")
-    try:
-        said = run(restore, of_a_schema, "--database-url", at(conninfo.with_user(empty_database, "plain"), '"App"'))
-    finally:
-        execute(empty_database, "DROP ROLE plain")
+    with new_role(empty_database, "plain") as plain:
+        said = run(restore, of_a_schema, "--database-url", at(conninfo.with_user(empty_database, plain), '"App"'))
     assert (said.exit_code, "which this user may not create" in said.output) == (1, True), said.output
 
 

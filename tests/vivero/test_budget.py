@@ -2,6 +2,7 @@
 
 import re
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 from pathlib import Path
 
 import httpx
@@ -11,6 +12,7 @@ import trio
 from psycopg.conninfo import conninfo_to_dict
 
 from tests.eventually import eventually_rows, eventually_sync
+from tests.server_objects import new_role
 from vivero import node
 from vivero.api.access.settings import TenantSettings
 from vivero.config import budget
@@ -114,18 +116,19 @@ async def test_the_limit_of_the_database_counts(database, limit):
 
 
 async def test_the_limit_of_the_role_counts(database):
-    with psycopg.connect(database, autocommit=True) as administrator:
-        administrator.execute("CREATE ROLE few LOGIN CONNECTION LIMIT 12")
-        administrator.execute("GRANT SELECT ON nodes TO few")
-        try:
-            expected = (
-                "needs at least 17 connections to PostgreSQL, and 12 are free .CONNECTION LIMIT of the role few: 12"
-            )
-            with pytest.raises(TooFewConnections, match=expected):
-                await fit(with_user(database, "few"), Config())
-        finally:
-            administrator.execute("REVOKE ALL ON nodes FROM few")
-            administrator.execute("DROP ROLE few")
+    with role(database, "few", 12) as few:
+        expected = f"needs at least 17 connections .*, and 12 are free .CONNECTION LIMIT of the role {few}: 12"
+        with pytest.raises(TooFewConnections, match=expected):
+            await fit(with_user(database, few), Config())
+
+
+@contextmanager
+def role(database, stem, limit):
+    """The name of a role that may have so many sessions, and may read of the nodes."""
+    with new_role(database, stem, f"LOGIN CONNECTION LIMIT {limit}") as name:
+        with psycopg.connect(database) as administrator:
+            administrator.execute(f"GRANT SELECT ON nodes TO {name}")
+        yield name
 
 
 @pytest.mark.new_database
@@ -157,29 +160,20 @@ async def only(connections):
 
 
 async def test_the_second_role_has_a_limit_of_its_own(database):
-    with psycopg.connect(database, autocommit=True) as administrator:
-        administrator.execute("CREATE ROLE reads LOGIN CONNECTION LIMIT 3")
-        administrator.execute("GRANT SELECT ON nodes TO reads")
-        settings = DatabaseSettings(reader_url=with_user(database, "reads"))
+    with role(database, "reads", 3) as reads:
+        settings = DatabaseSettings(reader_url=with_user(database, reads))
         config = Config(tenants=TenantSettings(enabled=True), database=settings)
-        try:
-            assert (await fit(database, config)).database.pool_size == 3
-        finally:
-            administrator.execute("REVOKE ALL ON nodes FROM reads")
-            administrator.execute("DROP ROLE reads")
+        assert (await fit(database, config)).database.pool_size == 3
 
 
 @pytest.fixture
 def few(empty_database):
     """An empty database whose owner may have few connections, which does not hold for superusers."""
     name = conninfo_to_dict(empty_database)["dbname"]
-    with psycopg.connect(empty_database, autocommit=True) as administrator:
-        administrator.execute("CREATE ROLE few LOGIN CONNECTION LIMIT 18")
-        administrator.execute(f"ALTER DATABASE {name} OWNER TO few")
-        yield with_user(empty_database, "few")
-        administrator.execute(f"ALTER DATABASE {name} OWNER TO postgres")
-        administrator.execute("DROP OWNED BY few CASCADE")
-        administrator.execute("DROP ROLE few")
+    with new_role(empty_database, "few", "LOGIN CONNECTION LIMIT 18") as few:
+        with psycopg.connect(empty_database, autocommit=True) as administrator:
+            administrator.execute(f"ALTER DATABASE {name} OWNER TO {few}")
+        yield with_user(empty_database, few)
 
 
 def test_with_few_connections_everything_is_served(few, up):

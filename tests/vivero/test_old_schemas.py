@@ -2,9 +2,9 @@
 
 import psycopg
 import pytest
-from psycopg.conninfo import make_conninfo
 
 from tests.eventually import eventually_rows
+from tests.server_objects import new_database
 from tests.storage.schemas.fifty import ADOPTED, FIFTY, as_left
 from vivero.config.sections import load
 from vivero.engine.cluster.versions import IncompatibleVersion
@@ -134,10 +134,8 @@ async def there_and_back(source, target, directory):
 @pytest.fixture
 def target(empty_database):
     """A second empty database."""
-    with psycopg.connect(empty_database, autocommit=True) as connection:
-        connection.execute("CREATE DATABASE restored_schema TEMPLATE template0")
-        yield make_conninfo(empty_database, dbname="restored_schema")
-        connection.execute("DROP DATABASE restored_schema WITH (FORCE)")
+    with new_database(empty_database, "restored_schema") as dsn:
+        yield dsn
 
 
 async def test_a_backup_of_an_unfinished_installation_is_restored(empty_database, target, tmp_path):

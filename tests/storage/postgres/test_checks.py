@@ -1,7 +1,5 @@
 """The start-up checks: each misfit is told by itself, with what to do about it, and never with a password."""
 
-import secrets
-
 import psycopg
 import pytest
 import trio
@@ -9,6 +7,7 @@ from psycopg import sql
 from psycopg.conninfo import conninfo_to_dict, make_conninfo
 
 from tests.eventually import eventually
+from tests.server_objects import new_database, new_role
 from vivero.storage.postgres import pooling, startup_connections
 from vivero.storage.postgres.driver import QueryResult, connect
 from vivero.storage.postgres.errors import Retry
@@ -186,12 +185,8 @@ async def test_a_read_only_server(empty_database):
 
 
 async def test_another_encoding(postgres_dsn):
-    with psycopg.connect(postgres_dsn, autocommit=True) as administrator:
-        administrator.execute("CREATE DATABASE latin TEMPLATE template0 ENCODING 'LATIN1' LOCALE 'C'")
-        try:
-            text = await refused(make_conninfo(postgres_dsn, dbname="latin"), WrongEncoding)
-        finally:
-            administrator.execute("DROP DATABASE latin WITH (FORCE)")
+    with new_database(postgres_dsn, "latin", "TEMPLATE template0 ENCODING 'LATIN1' LOCALE 'C'") as latin:
+        text = await refused(latin, WrongEncoding)
     assert "encoding is LATIN1" in text
 
 
@@ -206,12 +201,8 @@ async def test_several_problems_are_told_together(empty_database):
 @pytest.fixture
 def stranger(postgres_dsn):
     """A user who owns nothing."""
-    name = f"stranger_{secrets.token_hex(4)}"
-    role = sql.Identifier(name)
-    with psycopg.connect(postgres_dsn, autocommit=True) as administrator:
-        administrator.execute(sql.SQL("CREATE ROLE {} LOGIN").format(role))
+    with new_role(postgres_dsn, "stranger") as name:
         yield name
-        administrator.execute(sql.SQL("DROP ROLE {}").format(role))
 
 
 async def test_who_may_make_no_tables(empty_database, stranger):
@@ -311,16 +302,11 @@ async def test_tables_of_another_program_are_not_taken_for_an_installation(schem
 
 
 async def test_who_may_not_end_its_own_sessions(empty_database):
-    role = sql.Identifier("restricted")
-    with psycopg.connect(empty_database, autocommit=True) as administrator:
-        administrator.execute(sql.SQL("CREATE ROLE {} LOGIN").format(role))
-        administrator.execute(sql.SQL("GRANT CREATE ON SCHEMA public TO {}").format(role))
-        administrator.execute("REVOKE EXECUTE ON FUNCTION pg_terminate_backend FROM PUBLIC")
-        try:
-            text = await refused(make_conninfo(empty_database, user="restricted"), CannotEndOwnSessions)
-        finally:
-            administrator.execute(sql.SQL("DROP OWNED BY {}").format(role))
-            administrator.execute(sql.SQL("DROP ROLE {}").format(role))
+    with new_role(empty_database, "restricted") as role:
+        with psycopg.connect(empty_database, autocommit=True) as administrator:
+            administrator.execute(sql.SQL("GRANT CREATE ON SCHEMA public TO {}").format(sql.Identifier(role)))
+            administrator.execute("REVOKE EXECUTE ON FUNCTION pg_terminate_backend FROM PUBLIC")
+        text = await refused(make_conninfo(empty_database, user=role), CannotEndOwnSessions)
     assert "GRANT EXECUTE ON FUNCTION pg_terminate_backend" in text
 
 

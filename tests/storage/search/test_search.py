@@ -9,6 +9,7 @@ from typing import Any
 import psycopg
 import pytest
 
+from tests.server_objects import new_database
 from vivero.storage.postgres import driver
 from vivero.storage.search.element_instances import ELEMENT_INSTANCES
 from vivero.storage.search.incidents import INCIDENTS
@@ -320,14 +321,10 @@ async def test_a_job_is_found_by_the_deadline_that_is_shown(sync, connection):
 @pytest.fixture(scope="module")
 def database_of_five(postgres_dsn, template_database):
     """A database for tests that only read: five instances, some with a business id, some ended."""
-    name = "search_among_five"
-    with psycopg.connect(postgres_dsn, autocommit=True) as administrator:
-        administrator.execute(f"CREATE DATABASE {name} TEMPLATE {template_database}")
-        dsn = psycopg.conninfo.make_conninfo(postgres_dsn, dbname=name)
+    with new_database(postgres_dsn, "search_among_five", f"TEMPLATE {template_database} STRATEGY file_copy") as dsn:
         with psycopg.connect(dsn, autocommit=True) as connection:
             put_five(connection)
         yield dsn
-        administrator.execute(f"DROP DATABASE {name} WITH (FORCE)")
 
 
 def put_five(sync):
