@@ -4,6 +4,7 @@ import os
 import signal
 import subprocess
 from contextlib import suppress
+from functools import partial
 
 import psycopg
 import trio
@@ -105,8 +106,8 @@ class Replica:
 
     async def _run(self, binary, *arguments, data="-D"):
         command = [self._bin / binary, data, self._data, *arguments]
-        captured = {"capture_stdout": True, "capture_stderr": True, "check": False}
-        ended = await trio.run_process(command, **captured, **self._as_user())
+        run = partial(trio.run_process, capture_stdout=True, capture_stderr=True, check=False)
+        ended = await run(command, **self._as_user())
         assert ended.returncode == 0, f"{binary} for {self.name} ended with {ended.returncode}: {ended.stderr.decode()}"
 
     def _as_user(self):

@@ -154,5 +154,5 @@ async def test_nothing_is_left_of_a_person_who_came_in_by_every_way(target):
     written = {place.partition(".")[0] for place in before}
     assert {"variables", "messages", "idempotency_keys", "batch_operations", "jobs", "incidents"} <= written
     assert places_of(target.database, LOGIN) == set(), (kept, counts)
-    said = target.program.said()
+    said = target.program.whole_log()
     assert [text for text in (*SPELLINGS, LOGIN) if text in said] == []

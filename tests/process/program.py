@@ -195,8 +195,11 @@ class Program:
         return [json.loads(line) for line in lines if line.startswith(b"{") and line.endswith(b"\n")]
 
     def said(self, lines=40):
-        """The end of its log, for people."""
-        return "\n".join(self._log.read_text().splitlines()[-lines:]) if self._log.is_file() else ""
+        """The end of its log, for people: what an assertion looks for may stand before it."""
+        return "\n".join(self.whole_log().splitlines()[-lines:])
+
+    def whole_log(self):
+        return self._log.read_text() if self._log.is_file() else ""
 
     def printed(self):
         return self._out.read_text()

@@ -99,7 +99,7 @@ async def test_who_cannot_be_helped_ends(program, database):
                         await program.hurt(child, "raise")
         print(f"ended {trio.current_time() - hurt_s:.2f} s after the first failure")
         assert await program.wait() == 70
-        assert "21 failures within 10 s" in program.said()
+        assert "21 failures within 10 s" in program.whole_log()
         await program.restart()
         await load.stop_creating()
         await settled(database)

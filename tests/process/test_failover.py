@@ -135,4 +135,4 @@ async def test_a_start_on_a_standby_alone_says_so(replicated, make_program):
     program = make_program("--database-url", dsn_of(first, second))
     program.start()
     assert await program.wait() != 0
-    assert "no host accepts writes" in program.said()
+    assert "no host accepts writes" in program.whole_log()

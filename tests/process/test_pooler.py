@@ -88,7 +88,7 @@ async def test_transaction_pooling_is_refused(unsafe, pooler, make_program):
     program = make_program("--database-url", url, environment=unsafe | SMALL)
     program.start()
     assert await program.wait() == 1
-    assert "set the pooler to session pooling" in program.said()
+    assert "set the pooler to session pooling" in program.whole_log()
 
 
 @pytest.mark.long

@@ -145,7 +145,7 @@ async def test_a_server_that_keeps_dying_ends_the_program_with_the_reason(progra
         await server.kill_postmaster()
         await eventually(another, "another postmaster", within_s=20)
     assert await program.wait() == 70
-    assert "died 6 times in 60 s" in program.said()
+    assert "died 6 times in 60 s" in program.whole_log()
 
 
 async def test_a_stopped_supervisor_is_resumed(program_with_own_server, server):

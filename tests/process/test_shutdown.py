@@ -34,7 +34,7 @@ async def test_a_stop_under_load_finishes_what_was_begun(program, database, numb
         assert await program.wait(STOPS_S) == 0
         took = trio.current_time() - began
         lost = begun & load.ledger.unanswered
-        assert "Traceback" not in program.said()
+        assert "Traceback" not in program.whole_log()
         await program.restart()
         await load.stop_creating()
         await settled(database)
@@ -56,7 +56,7 @@ async def test_a_stop_during_the_start(make_program, database, unsafe, random_fa
         await trio.sleep(random_faults.uniform(0.0, 3.0) * number / 7)
         program.signal(signal.SIGTERM)
         codes.append(await program.wait(STOPS_S))
-        assert "Traceback" not in program.said()
+        assert "Traceback" not in program.whole_log()
     print(f"exit codes {codes}")
     assert set(codes) <= {0, -signal.SIGTERM}
 
@@ -121,7 +121,7 @@ async def test_a_second_signal_ends_at_once(program):
         await eventually(told_again, "the program ends at once", every_s=0.5)
         code = await program.wait(STOPS_S)
         print(f"ended {trio.current_time() - began:.3f} s after the first signal with {code}")
-        assert "Traceback" not in program.said()
+        assert "Traceback" not in program.whole_log()
 
 
 async def _await_for_ever(caller):

@@ -45,8 +45,8 @@ async def test_a_program_that_is_one_schema_behind_refuses(make_program, databas
     program = make_program("--database-url", database, environment=unsafe)
     program.start()
     assert await program.wait() == 1
-    assert f"Error: {BEHIND}: start a newer version of the program" in program.said()
-    assert "Traceback" not in program.said()
+    assert f"Error: {BEHIND}: start a newer version of the program" in program.whole_log()
+    assert "Traceback" not in program.whole_log()
     assert ask(database, "SELECT count(*) FROM nodes") == [(0,)]
     assert ask(database, MIGRATIONS) == [(NEXT.version, NEXT.version)]
 
@@ -60,7 +60,7 @@ async def test_a_program_that_is_one_schema_ahead_migrates(database, make_progra
     for program in programs:
         await program.ready()
     assert ask(database, MIGRATIONS) == [(SCHEMA_VERSION, SCHEMA_VERSION)]
-    assert sum("migration 1 of 1" in program.said() for program in programs) == 1
+    assert sum("migration 1 of 1" in program.whole_log() for program in programs) == 1
 
 
 async def emptied(database, count=0):
@@ -132,7 +132,7 @@ async def test_the_schema_before_the_squash_is_adopted_killed_and_restored(datab
         instance = await worked(two_programs[0].port, "right")
         ended = f"SELECT state FROM process_instances WHERE process_instance_key = {instance}"
         assert ask(database, ended) == [("COMPLETED",)]
-    said = "".join(each.said() for each in two_programs)
+    said = "".join(each.whole_log() for each in two_programs)
     assert re.search(rf"^migration 1 of \d+: {predecessor.ADOPTION}$", said, re.MULTILINE)
 
 
@@ -162,7 +162,7 @@ async def test_a_database_before_the_squash_that_is_not_complete_or_was_changed(
         assert await program.wait() == 1
         done = run(unsafe, "migrate", "--database-url", database)
         assert done.returncode == 1
-        for said in program.said(), done.stderr:
+        for said in program.whole_log(), done.stderr:
             assert told in said
             assert "Traceback" not in said
         assert ask(database, LIST) == before
@@ -222,7 +222,7 @@ async def test_a_cluster_is_upgraded_node_by_node_under_load(pair, database):
         await load.progress(50)
         second.start()
         assert await second.wait() == 1
-        assert BEHIND in second.said()
+        assert BEHIND in second.whole_log()
         await newer(second).restart()
         await load.progress(100)
         await load.stop_creating()
@@ -243,7 +243,7 @@ async def test_a_migration_that_runs_alone_waits_for_the_end_of_the_other_node(p
     first.start()
     assert await first.wait() == 1
     assert f"migration {NEXT.version:04d}_alone_next runs alone" in first.said()
-    assert "(version 0.1.0)" in first.said()
+    assert "(version 0.1.0)" in first.whole_log()
     assert ask(database, MIGRATIONS) == [(SCHEMA_VERSION, SCHEMA_VERSION)]
     await deploy(second.port, "one_task.bpmn")
     second.signal(signal.SIGTERM)
@@ -252,7 +252,7 @@ async def test_a_migration_that_runs_alone_waits_for_the_end_of_the_other_node(p
     assert ask(database, MIGRATIONS) == [(NEXT.version, NEXT.version)]
     second.start()
     assert await second.wait() == 1
-    assert "start a newer version of the program" in second.said()
+    assert "start a newer version of the program" in second.whole_log()
 
 
 async def warned(program):

@@ -91,4 +91,4 @@ async def test_workers_and_the_server_are_killed(program, start_worker, tmp_path
     assert len(worked()) == INSTANCES + 4, "the jobs of the worker that was killed are worked again"
     second.terminate()
     assert second.wait(30) == 0
-    assert not re.search("Traceback", program.said())
+    assert not re.search("Traceback", program.whole_log())
