@@ -1,11 +1,10 @@
-"""Notices of alert rules, delivered at least once: to the URL of the rule by the rules of connectors, to the
-receiver of the outbox as an event, or to both."""
+"""Notices of alert rules, delivered at least once: to the URL of the rule by the rules of connectors, or to the
+receiver of the outbox as an event. A rule with both has deliveries to each."""
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
-from functools import partial
 
 import msgspec
 import structlog
@@ -21,7 +20,7 @@ from vivero.engine.connectors.signed_posts import post_signed
 from vivero.engine.jobs.execution import Connections
 from vivero.engine.jobs.retries import RetrySettings
 from vivero.storage.background import alert_rules
-from vivero.storage.background.alert_rules import AlertDelivery
+from vivero.storage.background.alert_rules import OUTBOX, AlertDelivery
 
 log = structlog.get_logger(__name__)
 
@@ -47,19 +46,17 @@ async def deliver_all(
     events = HttpClient(replace(outbox.client, max_call=CALL))
 
     async def deliver(each: AlertDelivery) -> None:
-        after, failures = each, list[tuple[str, bool]]()
-        if each.url and not each.url_done:
-            failure = await _failure(partial(_send, client, settings, secrets, each))
-            after = after._replace(url_done=failure is None)
-            failures += () if failure is None else (failure,)
-        if each.to_outbox and not each.outbox_done:
-            failure = await _failure(partial(_send_event, events, outbox, each))
-            after = after._replace(outbox_done=failure is None)
-            failures += () if failure is None else (failure,)
-        error = "; ".join(text for text, _ in failures)[:MAX_ERROR] if failures else None
-        delay_s = _delay_s(each, all(is_final for _, is_final in failures)) if failures else None
+        is_final = False
+        try:
+            if each.receiver == OUTBOX:
+                error = await _send_event(events, outbox, each)
+            else:
+                error = await _send(client, settings, secrets, each)
+        except ConnectorError as failed:
+            error, is_final = str(failed)[:MAX_ERROR], failed.final
+        delay_s = None if error is None else _delay_s(each, is_final)
         async with connections() as connection:
-            await alert_rules.tried(connection, after, error, delay_s)
+            await alert_rules.tried(connection, each, error, delay_s)
 
     try:
         async with trio.open_nursery() as nursery:
@@ -69,15 +66,6 @@ async def deliver_all(
         with trio.CancelScope(shield=True):
             await client.aclose()
             await events.aclose()
-
-
-async def _failure(send: Callable[[], Awaitable[str | None]]) -> tuple[str, bool] | None:
-    """Send a notice. Returns what went wrong, and whether another attempt is in vain; None after a success."""
-    try:
-        error, is_final = await send(), False
-    except ConnectorError as failed:
-        error, is_final = str(failed), failed.final
-    return None if error is None else (error, is_final)
 
 
 def _delay_s(each: AlertDelivery, is_final: bool) -> float | None:

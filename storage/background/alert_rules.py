@@ -16,7 +16,9 @@ METRICS = ("RUNNING", "INCIDENTS", "NEW_INCIDENTS", "OPEN_TASKS", "OLDEST_SECOND
 MOST_COUNTED = 1_000_000
 """A value is never larger, so that a rule reads no more rows."""
 MOST_DELIVERIES = 20
-"""Deliveries of a rule that are kept."""
+"""Deliveries to each receiver of a rule that are kept."""
+URL, OUTBOX = "URL", "OUTBOX"
+"""The receivers of a rule."""
 AFTER_ERROR = 10
 """Intervals until the next evaluation after one that failed."""
 
@@ -55,7 +57,7 @@ class DueRule(NamedTuple):
 
 
 class AlertDelivery(NamedTuple):
-    """A notice to deliver. `attempts`: with this one; `now_s`: seconds since 1970."""
+    """A notice for one receiver. `attempts`: with this one; `now_s`: seconds since 1970."""
 
     key: int
     revision: int
@@ -68,12 +70,10 @@ class AlertDelivery(NamedTuple):
     process: str
     metric: str
     threshold: int
+    receiver: str
     url: str
-    to_outbox: bool
     secret: str | None
     now_s: int
-    url_done: bool = False
-    outbox_done: bool = False
 
     @property
     def id(self) -> str:
@@ -118,7 +118,7 @@ async def delete(connection: Connection, key: int) -> None:
 
 
 async def test(connection: Connection, key: int) -> bool:
-    """Have a test of a found rule delivered; False if one already waits."""
+    """Have a test of a found rule delivered to each receiver; False if one already waits for each."""
     if not (await connection.execute(_sql["test"], (key,))).rows:
         return False
     await connection.execute(_sql["trim"], (key, MOST_DELIVERIES))
@@ -152,7 +152,7 @@ async def evaluated(
 
 
 async def claim(connection: Connection, limit: int, lease_s: int) -> list[AlertDelivery]:
-    """Deliveries to try now, each of another rule. Without an outcome they are tried again after `lease_s`."""
+    """Deliveries to try now, one to each receiver of a rule. Without an outcome each is tried again after `lease_s`."""
     return [AlertDelivery(*row) for row in (await connection.execute(_sql["claim"], (limit, lease_s))).rows]
 
 
@@ -166,7 +166,5 @@ async def tried(connection: Connection, delivery: AlertDelivery, error: str | No
         state,
         error,
         delay_s or 0.0,
-        delivery.url_done,
-        delivery.outbox_done,
     )
     await connection.execute(_sql["tried"], values)

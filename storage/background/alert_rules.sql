@@ -49,22 +49,25 @@ UPDATE alert_rules SET muted_until = $2, updated_at = clock_timestamp(), revisio
 DELETE FROM alert_rules WHERE alert_rule_key = $1;
 
 -- name: test
--- Behind `find`. A test that waits is enough: nothing then.
+-- Behind `find`. A test that waits for a receiver is enough: that one gets no other. Both receivers have a number of their own.
 WITH rule AS (
-    UPDATE alert_rules r SET revision = revision + 1
-    WHERE r.alert_rule_key = $1 AND NOT EXISTS (SELECT FROM alert_deliveries d
-        WHERE d.alert_rule_key = $1 AND d.kind = 'TEST' AND d.state = 'PENDING')
-    RETURNING alert_rule_key, revision, value
+    UPDATE alert_rules r SET revision = revision + 2 WHERE r.alert_rule_key = $1
+    RETURNING alert_rule_key, revision, value, url, to_outbox
 )
-INSERT INTO alert_deliveries (alert_rule_key, revision, kind, value, state, made_at, due_at)
-SELECT alert_rule_key, revision, 'TEST', value, 'PENDING', clock_timestamp(), clock_timestamp() FROM rule
+INSERT INTO alert_deliveries (alert_rule_key, revision, receiver, kind, value, state, made_at, due_at)
+SELECT r.alert_rule_key, r.revision - x.before, x.receiver, 'TEST', r.value, 'PENDING', clock_timestamp(), clock_timestamp()
+FROM rule r JOIN (VALUES ('URL', 1), ('OUTBOX', 0)) AS x(receiver, before)
+    ON CASE x.receiver WHEN 'URL' THEN r.url <> '' ELSE r.to_outbox END
+WHERE NOT EXISTS (SELECT FROM alert_deliveries d
+    WHERE d.alert_rule_key = $1 AND d.receiver = x.receiver AND d.kind = 'TEST' AND d.state = 'PENDING')
 RETURNING revision;
 
 -- name: trim
--- The newest $2 deliveries of a rule stay, so that a receiver that is away costs a bounded number of rows and calls.
+-- The newest $2 deliveries of each receiver stay, so that one that is away costs a bounded number of rows and calls.
 DELETE FROM alert_deliveries d WHERE d.alert_rule_key = $1 AND d.revision < (
     SELECT min(revision) FROM (
-        SELECT revision FROM alert_deliveries WHERE alert_rule_key = $1 ORDER BY revision DESC LIMIT $2) newest);
+        SELECT n.revision FROM alert_deliveries n WHERE n.alert_rule_key = $1 AND n.receiver = d.receiver
+        ORDER BY n.revision DESC LIMIT $2) newest);
 
 -- name: due
 -- The rules to evaluate. One that is due later than its interval allows is due, too: the clock was set back.
@@ -105,48 +108,52 @@ FROM (
 
 -- name: evaluated
 -- One evaluation, unless the rule has changed since it was read. $3 is the value, null with the error $4; then the next one comes
--- after $5 intervals, and after $6 seconds at least. A change that nobody has been told of gives a delivery, unless the rule is
--- muted.
+-- after $5 intervals, and after $6 seconds at least. A change that nobody has been told of gives a delivery to each receiver,
+-- with a number of its own, unless the rule is muted.
 WITH old AS (
     SELECT alert_rule_key, is_raised, is_told, coalesce(muted_until > clock_timestamp(), false) AS muted,
         CASE WHEN $3::bigint > threshold THEN true WHEN $3::bigint <= clears_at THEN false ELSE is_raised END AS raised
     FROM alert_rules WHERE alert_rule_key = $1 AND revision = $2 FOR UPDATE
 ), rule AS (
     UPDATE alert_rules r
-    SET revision = r.revision + 1, value = coalesce($3, r.value), error = $4, evaluated_at = clock_timestamp(),
+    SET revision = r.revision + 2, value = coalesce($3, r.value), error = $4, evaluated_at = clock_timestamp(),
         next_at = clock_timestamp() + greatest(r.every_s * $5::int, $6::float8) * interval '1 second',
         is_raised = old.raised,
         is_told = CASE WHEN old.muted THEN r.is_told ELSE old.raised END,
         since = CASE WHEN old.raised = old.is_raised THEN r.since ELSE clock_timestamp() END
     FROM old WHERE r.alert_rule_key = old.alert_rule_key
-    RETURNING r.alert_rule_key, r.revision, r.value, r.is_raised, old.raised <> old.is_told AND NOT old.muted AS tells
+    RETURNING r.alert_rule_key, r.revision, r.value, r.is_raised, r.url, r.to_outbox,
+        old.raised <> old.is_told AND NOT old.muted AS tells
 )
-INSERT INTO alert_deliveries (alert_rule_key, revision, kind, value, state, made_at, due_at)
-SELECT alert_rule_key, revision, CASE WHEN is_raised THEN 'RAISED' ELSE 'CLEARED' END, value, 'PENDING', clock_timestamp(),
-    clock_timestamp()
-FROM rule WHERE tells
+INSERT INTO alert_deliveries (alert_rule_key, revision, receiver, kind, value, state, made_at, due_at)
+SELECT r.alert_rule_key, r.revision - x.before, x.receiver, CASE WHEN r.is_raised THEN 'RAISED' ELSE 'CLEARED' END, r.value,
+    'PENDING', clock_timestamp(), clock_timestamp()
+FROM rule r JOIN (VALUES ('URL', 1), ('OUTBOX', 0)) AS x(receiver, before)
+    ON CASE x.receiver WHEN 'URL' THEN r.url <> '' ELSE r.to_outbox END
+WHERE r.tells
 RETURNING revision;
 
 -- name: claim
--- The oldest pending delivery of each rule, so that a receiver hears of the beginning before the end. If nobody writes the
+-- The oldest pending delivery to each receiver of a rule, so that it hears of the beginning before the end. If nobody writes the
 -- outcome until $2 seconds later, it is tried again. A clock that was set back does not hold a delivery for more than a day.
 WITH due AS (
     SELECT d.alert_rule_key, d.revision FROM alert_deliveries d
     WHERE d.state = 'PENDING'
         AND (d.due_at <= clock_timestamp() OR d.due_at > clock_timestamp() + interval '1 day')
         AND NOT EXISTS (SELECT FROM alert_deliveries e
-            WHERE e.state = 'PENDING' AND e.alert_rule_key = d.alert_rule_key AND e.revision < d.revision)
+            WHERE e.state = 'PENDING' AND e.alert_rule_key = d.alert_rule_key AND e.receiver = d.receiver
+                AND e.revision < d.revision)
     ORDER BY d.due_at LIMIT $1 FOR UPDATE SKIP LOCKED
 )
 UPDATE alert_deliveries d SET attempts = d.attempts + 1, due_at = clock_timestamp() + $2::int * interval '1 second'
 FROM due JOIN alert_rules r ON r.alert_rule_key = due.alert_rule_key
 WHERE d.alert_rule_key = due.alert_rule_key AND d.revision = due.revision
 RETURNING d.alert_rule_key, d.revision, d.kind, d.value, d.made_at, d.attempts, r.name, r.tenant_id, r.process_id, r.metric,
-    r.threshold, r.url, r.to_outbox, r.secret, extract(epoch FROM clock_timestamp())::bigint, d.url_done, d.outbox_done;
+    r.threshold, d.receiver, r.url, r.secret, extract(epoch FROM clock_timestamp())::bigint;
 
 -- name: tried
--- The outcome of an attempt ($3). $4 is the state; a pending one is due again after $6 seconds. $7 and $8: who has been told.
+-- The outcome of an attempt ($3). $4 is the state; a pending one is due again after $6 seconds.
 UPDATE alert_deliveries
 SET state = $4, error = $5, due_at = clock_timestamp() + $6::float8 * interval '1 second',
-    ended_at = CASE WHEN $4 <> 'PENDING' THEN clock_timestamp() END, url_done = $7, outbox_done = $8
+    ended_at = CASE WHEN $4 <> 'PENDING' THEN clock_timestamp() END
 WHERE alert_rule_key = $1 AND revision = $2 AND attempts = $3 AND state = 'PENDING';

@@ -13,10 +13,10 @@ CREATE TABLE alert_deliveries (
     attempts integer DEFAULT 0 NOT NULL,
     ended_at timestamp with time zone,
     error text,
-    url_done boolean DEFAULT false NOT NULL,
-    outbox_done boolean DEFAULT false NOT NULL,
+    receiver text DEFAULT 'URL'::text NOT NULL,
     CONSTRAINT alert_deliveries_alert_rule_key_fkey FOREIGN KEY (alert_rule_key) REFERENCES alert_rules(alert_rule_key) ON DELETE CASCADE,
-    CONSTRAINT alert_deliveries_pkey PRIMARY KEY (alert_rule_key, revision)
+    CONSTRAINT alert_deliveries_pkey PRIMARY KEY (alert_rule_key, revision),
+    CONSTRAINT alert_deliveries_receiver_check CHECK (receiver = ANY (ARRAY['URL'::text, 'OUTBOX'::text]))
 ) WITH (fillfactor=50);
 CREATE INDEX alert_deliveries_pending ON alert_deliveries USING btree (alert_rule_key, revision) WHERE state = 'PENDING'::text;
 

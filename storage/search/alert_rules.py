@@ -1,4 +1,5 @@
-"""Alert rules that can be searched, with their state and the outcome of the newest delivery."""
+"""Alert rules that can be searched, with their state and the outcome of the newest delivery. Of two receivers, the one
+that has not been told is shown."""
 
 from __future__ import annotations
 
@@ -10,8 +11,9 @@ DELIVERY_STATES = ("PENDING", "DELIVERED", "FAILED")
 
 ALERT_RULES = Resource(
     "Alert rule",
-    "alert_rules a LEFT JOIN LATERAL (SELECT * FROM alert_deliveries d WHERE d.alert_rule_key = a.alert_rule_key"
-    " ORDER BY d.revision DESC LIMIT 1) d ON true",
+    "alert_rules a LEFT JOIN LATERAL (SELECT n.* FROM (SELECT DISTINCT ON (d.receiver) d.* FROM alert_deliveries d"
+    " WHERE d.alert_rule_key = a.alert_rule_key AND CASE d.receiver WHEN 'URL' THEN a.url <> '' ELSE a.to_outbox END"
+    " ORDER BY d.receiver, d.revision DESC) n ORDER BY n.state = 'DELIVERED', n.revision DESC LIMIT 1) d ON true",
     "a.alert_rule_key",
     (
         Field("alertRuleKey", "a.alert_rule_key", KEY, PLAIN, sort=True),

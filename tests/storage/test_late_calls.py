@@ -694,8 +694,8 @@ async def tries(connection):
         "",
         "RUNNING",
         1,
+        "URL",
         "https://example.org",
-        False,
         None,
         0,
     )

@@ -13,6 +13,7 @@ from vivero.storage.background import alert_rules
 from vivero.storage.background.alert_rules import METRICS, MOST_DELIVERIES, AlertRule
 from vivero.storage.background.job_executions import Run
 from vivero.storage.postgres.pool import Pool
+from vivero.storage.search.alert_rules import ALERT_RULES
 
 ALLOWED = ConnectorSettings(enabled=True, allowed_targets="127.0.0.1")
 NO_OUTBOX = OutboxSettings()
@@ -112,28 +113,62 @@ async def test_a_notice_is_an_event_for_the_receiver_of_the_outbox_instead(make,
         await do(ConnectorSettings(), outbox=outbox)
     first, second = server.received
     assert (first.json["type"], second.json["type"]) == ("AlertRaised", "AlertCleared")
-    assert first.json["id"] == first.headers["x-vivero-event-id"] == f"alert-{key}-1"
+    assert first.json["id"] == first.headers["x-vivero-event-id"] == f"alert-{key}-2"
     assert (first.json["data"]["value"], first.json["data"]["rule"]["name"]) == (4, "late")
     assert (first.json["partitionId"], first.json["commandPosition"]) == (None, None)
     signed = signature("s3cret", int(first.headers["x-vivero-timestamp"]), first.body)
     assert first.headers["x-vivero-signature"] == f"sha256={signed}"
 
 
-async def test_of_two_receivers_the_one_that_has_been_told_hears_nothing_twice(make, do, incidents, server, connection):
-    """The outbox takes no alerts at first."""
-    await make(to_outbox=True)
+async def test_of_two_receivers_a_broken_one_holds_up_nothing_of_the_other(make, do, incidents, server, connection):
+    """The outbox takes no alerts until the URL has heard of the end, and then of both in their order."""
+    key = await make(to_outbox=True)
     await incidents(4)
     await do()
-    (row,) = (await connection.execute("SELECT state, error FROM alert_deliveries")).rows
-    assert tuple(row) == ("PENDING", "NO_OUTBOX: the outbox takes no alerts: set outbox.url and outbox.alerts")
+    refused = "NO_OUTBOX: the outbox takes no alerts: set outbox.url and outbox.alerts"
+    assert await shown(connection) == ("PENDING", refused)
+    await incidents(0)
+    await do()
+    assert await alert_rules.test(connection, key)
+    assert not await alert_rules.test(connection, key), "one waits for each"
+    await do()
+    assert await alert_rules.test(connection, key), "one waits for the outbox, and none for the URL"
+    await do()
+    assert told(server) == [("RAISED", 4), ("CLEARED", 0), ("TEST", 0), ("TEST", 0)]
+    server.received.clear()
+    for _ in range(3):
+        await due(connection)
+        await do(outbox=OutboxSettings(url=server.url, alerts=True))
+    events = [each.json.get("type") for each in server.received]
+    assert events == ["AlertRaised", "AlertCleared", "AlertTested"]
+    assert len({each.headers["x-vivero-event-id"] for each in server.received}) == 3
+    assert await shown(connection) == ("DELIVERED", None)
+
+
+async def test_each_receiver_has_all_of_its_attempts(make, do, incidents, server, connection):
+    """The URL is given up, and the outbox hears of it later."""
+    await make(to_outbox=True)
+    server.answer = lambda request: (503, {}, b"")
+    await incidents(9)
+    await do(outbox=OutboxSettings(url=server.url, alerts=True))
+    await connection.execute(
+        "UPDATE alert_deliveries SET attempts = $1 WHERE receiver = 'URL'", (RETRY.max_attempts - 1,)
+    )
     await due(connection)
     await do(outbox=OutboxSettings(url=server.url, alerts=True))
-    assert [(one.json.get("kind"), one.json.get("type")) for one in server.received] == [
-        ("RAISED", None),
-        (None, "AlertRaised"),
-    ]
-    (row,) = (await connection.execute("SELECT state, error FROM alert_deliveries")).rows
-    assert tuple(row) == ("DELIVERED", None)
+    assert await shown(connection) == ("PENDING", "HTTP status 503")
+    server.answer = lambda request: (200, {}, b"")
+    await due(connection)
+    await do(outbox=OutboxSettings(url=server.url, alerts=True))
+    rows = (await connection.execute("SELECT receiver, state, attempts FROM alert_deliveries ORDER BY revision")).rows
+    assert rows == [("URL", "FAILED", RETRY.max_attempts), ("OUTBOX", "DELIVERED", 3)]
+    assert await shown(connection) == ("FAILED", "HTTP status 503")
+
+
+async def shown(connection):
+    """The state and the error of the delivery that people see."""
+    found = await connection.execute(f"SELECT d.state, d.error FROM {ALERT_RULES.source}")
+    return found.rows[0]
 
 
 async def test_only_the_own_tenant_and_process_count(make, do, incidents, server):
@@ -335,7 +370,7 @@ async def test_a_clock_that_was_set_back_holds_up_no_rule_and_no_notice(make, do
     await connection.execute("UPDATE alert_rules SET next_at = 'infinity'")
     await do()
     await connection.execute(
-        "UPDATE alert_deliveries SET state = 'PENDING', url_done = false, due_at = clock_timestamp() + interval '2 d'"
+        "UPDATE alert_deliveries SET state = 'PENDING', due_at = clock_timestamp() + interval '2 d'"
     )
     await do()
     assert told(server) == [("RAISED", 9)] * 2
