@@ -56,6 +56,10 @@ CLI_COMMANDS: Mapping[str, Mapping[str, tuple[str, str]]] = {
             "processes.cluster_variables:cluster_variables",
             "List, set and delete variables of the cluster and of tenants.",
         ),
+        "import": (
+            "processes.import_:import_",
+            "Copy running process instances of a Camunda 8, and cancel them there.",
+        ),
         "alerts": ("processes.alerts:alerts", "List, set, mute, test and delete alert rules."),
         "task": ("processes.tasks:task", "List, show, claim, assign, update and complete user tasks."),
         "activate": ("processes.ad_hoc:activate", "Activate elements of an ad-hoc sub-process, or list them."),

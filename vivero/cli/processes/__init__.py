@@ -1,5 +1,5 @@
 """Commands that change processes: deploy, start, complete, cancel, resolve, delete.
 
 Entry: `deploy`, `start`, `changes`.
-Imports: core, api, client, config, looking, shared, terminal, worker.
+Imports: core, api, client, config, importing, looking, shared, terminal, worker.
 """

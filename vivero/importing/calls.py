@@ -1,0 +1,70 @@
+"""Requests that are repeated while a server restarts or is too busy. Each of them has the same effect when repeated."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Mapping
+from typing import Any, TypeVar
+
+import trio
+
+from vivero.client.rest import Answer, ApiError, Client, ClientError, Document, Page, Unreachable
+
+T = TypeVar("T")
+
+PATIENCE_S = 60.0
+"""The time for which a server may give no answer."""
+FIRST_PAUSE_S, LONGEST_PAUSE_S = 0.5, 8.0
+PASSING = (429, 502, 503, 504)
+NO_RIGHT = (401, 403)
+
+
+async def patiently(work: Callable[[], Awaitable[T]]) -> T:
+    """The result of `work`, which is tried again while its server may answer later. Raises ClientError."""
+    until, pause_s = trio.current_time() + PATIENCE_S, FIRST_PAUSE_S
+    while True:
+        try:
+            return await work()
+        except ClientError as error:
+            if not may_pass(error) or trio.current_time() + pause_s > until:
+                raise
+        await trio.sleep(pause_s)
+        pause_s = min(2 * pause_s, LONGEST_PAUSE_S)
+
+
+def may_pass(error: ClientError) -> bool:
+    """Whether the server may answer later: it restarts, or is too busy."""
+    return isinstance(error, Unreachable) or (isinstance(error, ApiError) and error.status in PASSING)
+
+
+async def post(client: Client, path: str, body: Mapping[str, Any]) -> Answer:
+    """A POST that may be repeated."""
+    return await patiently(lambda: client.request("POST", path, body))
+
+
+async def get(client: Client, path: str) -> Document:
+    """The document at a path."""
+    return await patiently(lambda: client.get(path))
+
+
+async def page(client: Client, resource: str, filter: Mapping[str, Any], **options: Any) -> Page:
+    """One page of a search."""
+    return await patiently(lambda: client.search(resource, filter, **options))
+
+
+async def found(
+    client: Client, resource: str, filter: Mapping[str, Any], most: int, **options: Any
+) -> tuple[list[Document], bool]:
+    """The matches, page by page, and whether there are more than `most`, which are left out."""
+    items: list[Document] = []
+    after = None
+    while True:
+        one = await page(client, resource, filter, after=after, **options)
+        items += one.items
+        after = one.after
+        if after is None or len(items) > most:
+            return items[:most], len(items) > most
+
+
+async def count(client: Client, resource: str, filter: Mapping[str, Any]) -> int:
+    """The number of matches, at most 10,000."""
+    return (await page(client, resource, filter, limit=1)).total
