@@ -17,6 +17,7 @@ PERIODS = 100
 CLIENTS = 8
 ANSWERS = 12
 SLOW = "the machine gives the program too little time: it is slow, and nothing is restarted for that"
+ENOUGH = "the machine gives the program enough time again"
 HUNG = "child gives no sign of life"
 PATIENCE_S = 300.0
 
@@ -26,6 +27,9 @@ class Watched:
 
     def __init__(self, program) -> None:
         self.program, self._pid, self._begin = program, program.pid, program.log_bytes
+        told = [entry["event"] for entry in program.entries() if entry.get("event") in (SLOW, ENOUGH)]
+        self.was_slow = told[-1:] == [SLOW]
+        """The tests beside this one have made it slow before: it tells of changes alone."""
 
     def logged(self, event):
         return [entry for entry in self.program.entries(self._begin) if entry.get("event") == event]
@@ -71,7 +75,7 @@ async def test_stopped_for_nineteen_of_twenty_moments(watched, seed):
         nursery.start_soon(throttle, watched.program.pid, Random(seed), SHARE, PERIODS)
         await watched.answers()
     await watched.check()
-    assert watched.logged(SLOW)
+    assert watched.was_slow or watched.logged(SLOW)
 
 
 async def test_a_real_hang_while_it_is_stopped_for_nineteen_of_twenty_moments(watched, seed):
