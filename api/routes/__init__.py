@@ -2,7 +2,7 @@
 
 Entry: `route`.
 Imports: core, storage, engine, access, activation, admission, callers, commands, computing, deployment, documents,
-http, mcp, search.
+http, job_reports, mcp, search.
 """
 
 from __future__ import annotations

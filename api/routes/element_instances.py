@@ -8,7 +8,7 @@ from vivero.api.http.decoding import Body, decoder
 from vivero.api.http.problems import invalid_argument
 from vivero.api.http.request import Request
 from vivero.api.http.response import Response
-from vivero.api.routes.job_results import ElementBody, elements_of
+from vivero.api.job_reports.results import ElementBody, elements_of
 from vivero.api.search.search_requests import getting, searching
 from vivero.api.services import Services
 from vivero.core.records.ad_hoc import ActivateAdHocElements
@@ -32,6 +32,6 @@ async def activate(request: Request, services: Services) -> Response:
     body = await body_of(request, services, _activation_decoder)
     if not body.elements:
         raise invalid_argument("No elements provided")
-    elements = elements_of(body.elements, "elements", services)
+    elements = elements_of(body.elements, "elements", services.settings)
     command = ActivateAdHocElements(key, elements, body.cancel_remaining_instances or False)
     return await submission.command(request, services, command, key)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from functools import partial
 from typing import Any
 
 from vivero.api.commands import preconditions, submission
@@ -20,11 +21,11 @@ from vivero.api.http.decoding import (
 from vivero.api.http.problems import Problem, invalid_argument
 from vivero.api.http.request import Request
 from vivero.api.http.response import Response, no_content
+from vivero.api.job_reports import reports
 from vivero.api.routes import batch_operations, business_ids
-from vivero.api.routes.job_results import ResultBody, result_of
 from vivero.api.search.search_requests import searching
 from vivero.api.services import Services
-from vivero.core.records.jobs import CompleteJob, FailJob, ThrowJobError, UpdateJob
+from vivero.core.records.jobs import UpdateJob
 from vivero.engine.batch_operations.items import JobUpdatePlan
 from vivero.storage.search.candidates import JOBS_PATH
 from vivero.storage.search.jobs import JOBS
@@ -34,30 +35,7 @@ from vivero.storage.work.batch_operations import UPDATE_JOB
 
 search = searching(JOBS)
 
-MAX_TOKEN = 100
 _UUID = re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}")
-
-
-class JobCompletionBody(Body, frozen=True):
-    variables: dict[str, Any] | None = None
-    result: ResultBody | None = None
-    business_id: str | None = None
-    job_lease_token: str | None = None
-
-
-class FailureBody(Body, frozen=True):
-    retries: Int32 | None = None
-    error_message: str | None = None
-    retry_back_off: Int64 | None = None
-    variables: dict[str, Any] | None = None
-    job_lease_token: str | None = None
-
-
-class ErrorBody(Body, frozen=True):
-    error_code: str | None = None
-    error_message: str | None = None
-    variables: dict[str, Any] | None = None
-    job_lease_token: str | None = None
 
 
 class JobChangeset(Body, frozen=True):
@@ -78,9 +56,6 @@ class BatchUpdateBody(Body, frozen=True):
     operation_reference: Int64 | None = None
 
 
-_completion_decoder = decoder(JobCompletionBody)
-_failure_decoder = decoder(FailureBody)
-_error_decoder = decoder(ErrorBody)
 _update_decoder, _batch_decoder = decoder(JobUpdateBody), decoder(BatchUpdateBody)
 
 
@@ -88,48 +63,27 @@ async def complete(request: Request, services: Services) -> Response:
     """POST /v2/jobs/{key}/completion: complete a job, with variables, a business id for its process
     instance, and what its worker decided."""
     key = request.key("jobKey")
-    body = await optional_body_of(request, services, _completion_decoder)
+    body = await optional_body_of(request, services, reports.completion_decoder)
     found = Violations()
     business_ids.check(found, body.business_id)
     found.check()
-    variables, result = variables_of(services, body.variables), result_of(body.result, services)
-    command = CompleteJob(key, variables, _token(body.job_lease_token), result, body.business_id)
+    command = reports.completion(key, body, partial(variables_of, services), services.settings)
     return await submission.command(request, services, command, key)
 
 
 async def fail(request: Request, services: Services) -> Response:
     """POST /v2/jobs/{key}/failure: fail a job. If retries remain, it is available again after the backoff."""
     key = request.key("jobKey")
-    body = await optional_body_of(request, services, _failure_decoder)
-    backoff_ms = as_int64(body.retry_back_off, "retryBackOff") or 0
-    found = Violations()
-    found.at_least("retryBackOff", backoff_ms, 0)
-    found.check()
-    command = FailJob(
-        key,
-        max(body.retries or 0, 0),
-        min(backoff_ms, MAX_TIMEOUT_MS),
-        body.error_message,
-        variables_of(services, body.variables),
-        _token(body.job_lease_token),
-    )
+    body = await optional_body_of(request, services, reports.failure_decoder)
+    command = reports.failure(key, body, partial(variables_of, services))
     return await submission.command(request, services, command, key)
 
 
 async def throw_error(request: Request, services: Services) -> Response:
     """POST /v2/jobs/{key}/error: throw a BPMN error, which the process may catch."""
     key = request.key("jobKey")
-    body = await body_of(request, services, _error_decoder)
-    found = Violations()
-    found.require("errorCode", body.error_code)
-    found.check()
-    command = ThrowJobError(
-        key,
-        body.error_code or "",
-        body.error_message,
-        variables_of(services, body.variables),
-        _token(body.job_lease_token),
-    )
+    body = await body_of(request, services, reports.error_decoder)
+    command = reports.error(key, body, partial(variables_of, services))
     return await submission.command(request, services, command, key)
 
 
@@ -142,7 +96,7 @@ async def update(request: Request, services: Services) -> Response:
     if plan.timeout_ms is not None:
         if preconditions.expected_versions(request) is not None:  # leases are not a part of the tree
             raise invalid_argument("The timeout of a job has no condition If-Match. Nothing has happened")
-        await _extend(request, services, key, plan.timeout_ms, _token(body.job_lease_token))
+        await _extend(request, services, key, plan.timeout_ms, reports.token(body.job_lease_token))
     if plan.retries is None and plan.priority is None:
         return no_content()
     return await submission.command(request, services, UpdateJob(key, plan.retries, plan.priority), key)
@@ -192,10 +146,3 @@ _REFUSALS = {
     Refusal.NOT_LEASED: (409, "INVALID_STATE", "it is not activated"),
     Refusal.OTHER_LEASE: (409, "INVALID_STATE", "it is leased to another worker"),
 }
-
-
-def _token(token: str | None) -> str | None:
-    found = Violations()
-    found.longest("jobLeaseToken", token, MAX_TOKEN)
-    found.check()
-    return token

@@ -12,8 +12,8 @@ from vivero.api.http.decoding import Body, Violations, decode, decode_optional, 
 from vivero.api.http.problems import not_found
 from vivero.api.http.request import Request
 from vivero.api.http.response import Response
+from vivero.api.job_reports.task_changes import UserTaskChangeset, changes_of
 from vivero.api.reading import read_of
-from vivero.api.routes.task_changes import UserTaskChangeset, changes_of
 from vivero.api.search.exports import exporting
 from vivero.api.search.search_requests import getting, prepare, run, searching
 from vivero.api.services import Services

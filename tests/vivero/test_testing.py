@@ -121,7 +121,7 @@ def test_the_description_names_all_waits(made):
     run.fail("t", "busy", minutes=5)
     text = run.describe()
     for line in (
-        "at 't' for a job of type 't', until 2026-01-01 00:05:00",
+        "at 't' for a job of type 't', until 2026-01-01 00:05:00, after it failed: busy",
         "at 'person' for a user task",
         "at 'later' for a timer, due in 1:00:00",
         "at 'told' for a message 'hello' with correlation key 'x'",

@@ -3,7 +3,7 @@
 The pytest plugin gives the fixtures `processes` and `decisions`; nothing has to be configured.
 
 Entry: `Processes`, `ProcessRun`.
-Imports: core, library.
+Imports: core, api, client, library, worker.
 """
 
 from vivero.testing.decisions import DecisionTests

@@ -188,7 +188,7 @@ class ProcessRun:
 
     def describe(self) -> str:
         """The activity of the instance, in words."""
-        return describe(self.instance, self.completed)
+        return describe(self.instance, self.completed, self._mocks.lacks_worker)
 
     # ---- expectations
 
@@ -360,10 +360,15 @@ class ProcessRun:
         return self._answer_job() or self._answer_user_task() or self._answer_message() or self._answer_timer()
 
     def _answer_job(self) -> bool:
+        __tracebackhide__ = True
         for job in self.instance.available_jobs:
             if job.type in self._mocks.jobs:
                 function, arguments, options = report_of(job, self._mocks.jobs[job.type])
                 self._step(function, *arguments, **options)
+                return True
+            workers = self._mocks.workers
+            if workers is not None and job.type in workers.types:
+                self._take(workers.work(job, self._models, self.snapshot))
                 return True
         return False
 

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from types import ModuleType
+from typing import Any, Protocol
 
 from vivero import library
-from vivero.library import Job, Result
+from vivero.library import Job, Models, Result
+from vivero.testing.names import proposal
 
 Answer = Mapping[str, Any] | Callable[[Mapping[str, Any]], Mapping[str, Any] | None] | None
 """Variables, or a function from the visible variables to variables. It may raise BpmnError or JobFailure."""
@@ -44,6 +46,27 @@ class JobFailure(Exception):
         self.retries = retries
 
 
+class OwnWorker(Protocol):
+    """A `vivero.worker.Worker`."""
+
+    @property
+    def functions(self) -> Mapping[str, Any]: ...
+
+
+class JobWorkers(Protocol):
+    """The user's own workers (`vivero.testing.workers`, which a test imports if it uses some)."""
+
+    @property
+    def types(self) -> Collection[str]:
+        """The job types that they work."""
+
+    def add(self, given: OwnWorker | ModuleType) -> None:
+        """Raises TypeError, ValueError."""
+
+    def work(self, job: Job, models: Models, snapshot: str) -> Result:
+        """Work on a job. Gives the instance after the report."""
+
+
 @dataclass(slots=True)
 class Mocks:
     """By job type, by element id of a user task or timer, and by message name."""
@@ -52,6 +75,14 @@ class Mocks:
     user_tasks: dict[str, Answer] = field(default_factory=dict)
     messages: dict[str, Answer] = field(default_factory=dict)
     timers: set[str] = field(default_factory=set)
+    workers: JobWorkers | None = None
+    """They work the jobs that have no mock."""
+
+    def lacks_worker(self, type: str) -> str:
+        """The end of a sentence, with a proposal, if there are workers, but none for the jobs of this type."""
+        if self.workers is None or type in self.jobs or type in self.workers.types:
+            return ""
+        return f"; no worker works that type.{proposal(type, self.workers.types)}"
 
 
 def variables_of(answer: Answer, seen: Mapping[str, Any]) -> Mapping[str, Any]:

@@ -8,6 +8,7 @@ from datetime import UTC, datetime, timedelta
 from hashlib import sha256
 from itertools import count
 from pathlib import Path
+from types import ModuleType
 from typing import Any
 
 from vivero import library
@@ -17,7 +18,7 @@ from vivero.testing.coverage import Coverage
 from vivero.testing.files import find_file
 from vivero.testing.forms import check_start_form
 from vivero.testing.instances import Paths, ProcessRun
-from vivero.testing.mocks import CALLED_JOB, Answer, Mocks, mocked_process
+from vivero.testing.mocks import CALLED_JOB, Answer, Mocks, OwnWorker, mocked_process
 from vivero.testing.starts import TIMERS, StartEvent, StartTimers, start_events
 from vivero.testing.walks import OperationTrials, WaitState, wait_states
 
@@ -79,13 +80,31 @@ class Processes:
         """Process id → file."""
         self.now = BEGIN
 
-    def use(self, *paths: str | Path) -> Processes:
-        """Use files of any kind. Relative paths begin at the folder of the test, or at pytest's root."""
+    def use(self, *given: str | Path | OwnWorker | ModuleType) -> Processes:
+        """Use files of any kind, and workers: their functions work the jobs that have no mock.
+
+        Relative paths begin at the folder of the test, or at pytest's root. A module stands for its workers.
+
+        Raises:
+            FileNotFoundError: there is no such file.
+            TypeError, ValueError: a job type has two functions, or there is no worker in what was given.
+        """
+        paths = tuple(each for each in given if isinstance(each, str | Path))
+        for each in given:
+            if not isinstance(each, str | Path):
+                self._use_workers(each)
         read = self._read(paths)
         self._files |= read
         self._start_events = None
         self._used_at = dict.fromkeys(read, self.now) | self._used_at
         return self
+
+    def _use_workers(self, given: OwnWorker | ModuleType) -> None:
+        if self._mocks.workers is None:
+            from vivero.testing.workers import OwnWorkers  # it needs much that other tests do not
+
+            self._mocks.workers = OwnWorkers()
+        self._mocks.workers.add(given)
 
     def set_cluster_variable(self, name: str, value: Any, *, of_tenant: bool = False) -> Processes:
         """Set a cluster variable, of the whole cluster or of the tenant. Expressions see it from the next step on."""

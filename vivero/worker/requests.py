@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
-from typing import Any, TypeVar
+from typing import Any, Protocol, TypeVar
 
 import anyio
 import msgspec
 
-from vivero.client.rest import TIMEOUT_S, ApiError, Client, ClientError, NotSendable, Unreachable
+from vivero.client.rest import TIMEOUT_S, ApiError, ClientError, NotSendable, Unreachable
 from vivero.client.results import JobCompletion
 from vivero.worker.job import Activated, Job
 from vivero.worker.values import encoded
@@ -33,12 +33,22 @@ class NotVivero(ClientError):
     """The jobs of the server lack what their reports need: it is not a Vivero server."""
 
 
+class Exchanges(Protocol):
+    """The part of `Client` that a worker uses."""
+
+    async def topology(self) -> Any: ...
+
+    async def exchange(
+        self, method: str, path: str, content: bytes, *, headers: Mapping[str, str] | None = None, **options: Any
+    ) -> tuple[bytes, int | None]: ...
+
+
 class JobRequests:
     """Sends the requests of a worker. Calls `trouble` if the server does not answer, and `ready` when it does again."""
 
     def __init__(
         self,
-        client: Client,
+        client: Exchanges,
         name: str,
         tenant_ids: Sequence[str],
         trouble: Callable[[ClientError], None],

@@ -10,8 +10,8 @@ from typing import Any, Literal
 
 from vivero.api.http.decoding import Body, Violations, as_variables, convert
 from vivero.api.http.problems import invalid_argument, unparsable
-from vivero.api.routes.task_changes import UserTaskChangeset, changes_of
-from vivero.api.services import Services
+from vivero.api.job_reports.task_changes import UserTaskChangeset, changes_of
+from vivero.api.settings import ApiSettings
 from vivero.core.bpmn.reading.text_limits import NAME_BYTES
 from vivero.core.records.ad_hoc import AdHocResult, ElementToActivate
 from vivero.core.records.jobs import JobResult, UserTaskResult
@@ -51,13 +51,13 @@ _OF_AD_HOC = {
 }
 
 
-def result_of(body: ResultBody | None, services: Services) -> JobResult | None:
+def result_of(body: ResultBody | None, settings: ApiSettings) -> JobResult | None:
     """The result for the command; None for one that says nothing. Raises Problem 400."""
     if body is None:
         return None
     if body.type == "adHocSubProcess":
         _check_absent(body, _OF_USER_TASK)
-        return _of_ad_hoc(body, services)
+        return _of_ad_hoc(body, settings)
     if body.type is None and _given(body, _OF_AD_HOC):
         raise invalid_argument("No result.type provided")
     _check_absent(body, _OF_AD_HOC)
@@ -74,9 +74,9 @@ def _given(body: ResultBody, members: Mapping[str, str]) -> list[str]:
     return [name for attribute, name in members.items() if getattr(body, attribute) is not None]
 
 
-def _of_ad_hoc(body: ResultBody, services: Services) -> AdHocResult:
+def _of_ad_hoc(body: ResultBody, settings: ApiSettings) -> AdHocResult:
     return AdHocResult(
-        elements_of(body.activate_elements or (), "result.activateElements", services),
+        elements_of(body.activate_elements or (), "result.activateElements", settings),
         body.is_completion_condition_fulfilled or False,
         body.is_cancel_remaining_instances or False,
     )
@@ -111,9 +111,9 @@ def _known(corrections: Mapping[str, Any]) -> Mapping[str, Any]:
 _CORRECTABLE = sorted(Corrections.__struct_encode_fields__)
 
 
-def elements_of(given: Sequence[ElementBody], name: str, services: Services) -> tuple[ElementToActivate, ...]:
+def elements_of(given: Sequence[ElementBody], name: str, settings: ApiSettings) -> tuple[ElementToActivate, ...]:
     """The elements for the command. Raises Problem 400: one has no id, or all have too many variables together."""
-    found, most = Violations(), services.settings.max_variables
+    found, most = Violations(), settings.max_variables
     for number, element in enumerate(given):
         found.require(f"{name}[{number}].elementId", element.element_id)
     found.check()
@@ -121,6 +121,5 @@ def elements_of(given: Sequence[ElementBody], name: str, services: Services) -> 
     if count > most:
         raise invalid_argument(f"The request has {count} variables but must not have more than {most}")
     return tuple(
-        ElementToActivate(element.element_id or "", as_variables(element.variables, services.settings))
-        for element in given
+        ElementToActivate(element.element_id or "", as_variables(element.variables, settings)) for element in given
     )
