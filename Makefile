@@ -12,7 +12,7 @@ unexport PYTHONDONTWRITEBYTECODE
 PYTEST  = $(BIN)/python -m pytest -p no:xdist $(if $(filter-out 0,$(WORKERS)),--forks $(WORKERS))
 
 .DEFAULT_GOAL := help
-.PHONY: help install console deploy-tools peers sbom demo up test test-long check map tables schema statements format bench budget chaos mutants lock clean
+.PHONY: help install console deploy-tools peers sbom demo up test test-long check map tables reference schema statements format bench budget chaos mutants lock clean
 
 help:            ## show this list
 	@sed -nE 's/^([a-z-]+): .*## (.*)/  make \1	\2/p' $(MAKEFILE_LIST) | expand -t 18
@@ -83,6 +83,9 @@ statements: install ## write the columns of rows in storage/state/save.sql and l
 tables: install  ## write the settings in docs/configuration.md and the values in docs/limits.md from the code
 	$(BIN)/python -m tests.tables
 	$(BIN)/python -m tests.core.bpmn.specification
+
+reference: install ## write docs/reference, the pages of the public Python modules, from the code
+	$(BIN)/python -m tests.reference
 
 schema: install  ## write storage/schema/schema.sql, the schema as one text, from the migrations
 	$(BIN)/python -m tests.storage.schemas.schema_file

@@ -1,0 +1,32 @@
+"""The reference of the public Python modules says what the code says, and each of their names has a text."""
+
+from importlib import import_module
+
+import pytest
+
+from tests import reference
+
+
+@pytest.mark.parametrize("module", reference.MODULES)
+def test_a_page_says_what_the_code_says(module):
+    assert reference.page_of(module).read_text(encoding="utf-8") == reference.text_of(module), "make reference"
+
+
+def test_there_are_no_other_pages():
+    assert set(reference.FOLDER.iterdir()) == {reference.page_of(module) for module in reference.MODULES}
+
+
+@pytest.mark.parametrize("module", reference.MODULES)
+def test_each_public_name_has_a_text(module):
+    named = import_module(module)
+    assert [name for name in named.__all__ if not (getattr(named, name).__doc__ or "").strip()] == []
+
+
+def test_a_parameter_keeps_its_kind_and_its_default_is_a_value():
+    """The constants of a module would say nothing to a reader."""
+    text = reference.text_of("vivero.worker")
+    assert "    address: str | None = None,\n    *,\n    client: Client | None = None,\n" in text
+    assert "    concurrency: int = 32,\n" in text
+    assert "- `tags: list[str] = list()`\n" in text
+    assert "- `ApiError`: the server refuses the request for jobs.\n- `NotVivero`:" in text
+    assert "Worker.serve\n\n```python\nasync serve() -> None\n```\n" in text
