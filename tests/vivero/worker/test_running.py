@@ -119,7 +119,11 @@ async def test_a_callback_that_raises_does_not_end_the_worker(autojump_clock, ca
     server = StubServer(job(1), job(2))
     server.trouble.append(refused(503))
     worker = Worker(client=server, max_jobs=2, **{callback: fail})
-    worker.job("t")(lambda: None)
+
+    @worker.job("t")
+    async def work():
+        """In the event loop: the clock would jump while a thread computes."""
+
     await worker.serve()
     assert sorted(server.told) == [("completion", "1", {}), ("completion", "2", {})]
     said = [record for record in caplog.records if record.getMessage() == f"{callback} of the worker raised"]
