@@ -6,6 +6,7 @@ one checks the other.
 """
 
 from collections.abc import Iterator
+from functools import cache
 from typing import Any
 
 from pglast import ast, parse_plpgsql, parse_sql
@@ -82,11 +83,16 @@ def _name(table):
 # ------------------------------------------------------------------------------------------------ what binds a table
 
 
-def partitions(text, values=()) -> Iterator[tuple[str, str | None]]:
+@cache
+def partitions(text, values=()) -> tuple[tuple[str, str | None], ...]:
     """Each distributed table in a statement, and the text of what binds it to one partition.
 
     That is a parameter, a literal, or a variable of a function, of `values`. None: any partition may be touched.
     """
+    return tuple(_partitions(text, values))
+
+
+def _partitions(text, values) -> Iterator[tuple[str, str | None]]:
     for query, hidden in queries(parse_sql(text)):
         for table, join in tables(query, hidden):
             moves = isinstance(query, ast.UpdateStmt) and table is query.relation and _moves(query)
@@ -204,6 +210,7 @@ def _selects(query):
 # ------------------------------------------------------------------------------------------------ what the layout adds
 
 
+@cache
 def laid_out(text, value=None, values=()):
     """The statement with a condition or value of the partition for each distributed table that lacks one.
 
@@ -309,6 +316,7 @@ def called(text):
     return set(names(parse_sql(text)))
 
 
+@cache
 def named_tables(text):
     """All tables that a statement names, without common table expressions."""
 
@@ -320,4 +328,4 @@ def named_tables(text):
 
     tree = parse_sql(text)
     hidden = {one.ctename for query, _ in queries(tree) if query.withClause for one in query.withClause.ctes}
-    return set(names(tree, hidden))
+    return frozenset(names(tree, hidden))
