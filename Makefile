@@ -77,8 +77,9 @@ check: install   ## formatting, lint and types, of the console too if it is inst
 map: install     ## write the table of folders in ARCHITECTURE.md from the docstrings of the packages
 	$(BIN)/python -m tests.doors
 
-statements: install ## write the columns of rows in storage/state/save.sql and load.sql from the classes of the rows
+statements: install ## write the columns of rows in storage/state/save.sql and load.sql, and the searches of vivero/client
 	$(BIN)/python -m tests.statements
+	$(BIN)/python -m tests.client_code
 
 tables: install  ## write the settings in docs/configuration.md and the values in docs/limits.md from the code
 	$(BIN)/python -m tests.tables

@@ -1,8 +1,12 @@
 """Answers as the official Python client decodes them: it raises for a missing field and for an unknown value."""
 
+from importlib import import_module
+
 import pytest
 
+from tests import client_code
 from tests.api.official import decode
+from vivero.client.typed.queries import RecordQuery
 from vivero.core.dispatch import ELEMENTS
 from vivero.core.records.catalogue import DeployedProcess, DeploymentReply
 from vivero.core.records.instances import InstanceReply
@@ -75,6 +79,18 @@ async def test_what_is_searched(everything, reader, path, model, item):
     page = document["page"]
     assert page["startCursor"] == page["endCursor"] is not None
     assert (page["totalItems"], page["hasMoreTotalItems"]) == (1, False)
+
+
+@pytest.mark.parametrize("search", client_code.searches(), ids=lambda one: one.method)
+async def test_what_our_own_client_finds(everything, reader, search):
+    """Its records are strict about nulls, as type checkers tell their users."""
+    record = getattr(import_module(f"vivero.client.records.{search.module}"), f"{search.name}Record")
+    query = RecordQuery(f"{search.path}/search", record, {})
+    answer = await reader("POST", query.path, query.request().body)
+    found = query.page(answer.body)
+    assert len(found.items) == answer.json["page"]["totalItems"]
+    if search.method in ("instances", "elements", "variables", "jobs", "incidents", "definitions"):
+        assert len(found.items) == 1
 
 
 async def test_what_is_activated(everything, reader):

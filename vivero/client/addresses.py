@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import os
 import ssl
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from typing import Any
 from urllib.parse import urlsplit
 
 import httpx
@@ -62,22 +64,43 @@ def http_client(
 
     Raises NotSendable if the environment or the credentials do not allow a client.
     """
-    limits = httpx.Limits(max_connections=connections or 100, max_keepalive_connections=connections or 20)
-    secure = address.startswith("https:")
+    with _made(address):
+        return httpx.AsyncClient(transport=transport, **_settings(address, credentials, timeout_s, connections))
+
+
+def blocking_http_client(
+    address: str,
+    credentials: Credentials | None,
+    timeout_s: float,
+    transport: httpx.BaseTransport | None = None,
+    connections: int | None = None,
+) -> httpx.Client:
+    """As `http_client`, for a client that blocks."""
+    with _made(address):
+        return httpx.Client(transport=transport, **_settings(address, credentials, timeout_s, connections))
+
+
+@contextmanager
+def _made(address: str) -> Iterator[None]:
     try:
-        return httpx.AsyncClient(
-            base_url=address,
-            timeout=timeout_s,
-            trust_env=not _is_loopback(address),  # the environment's proxy cannot reach our loopback interface
-            verify=_certificates(secure),
-            transport=transport,
-            limits=limits,
-            auth=credentials if isinstance(credentials, tuple) else None,
-            headers=UNPACKED | (_bearer(credentials) if isinstance(credentials, str) else {}),
-        )
+        yield
     except (OSError, ValueError, ImportError, httpx.InvalidURL) as error:
         # such as a proxy of the environment that is no URL, or certificates that cannot be read
         raise NotSendable(f"a client for {address} cannot be made: {why_not_sendable(error)}") from error
+
+
+def _settings(
+    address: str, credentials: Credentials | None, timeout_s: float, connections: int | None
+) -> dict[str, Any]:
+    return {
+        "base_url": address,
+        "timeout": timeout_s,
+        "trust_env": not _is_loopback(address),  # the environment's proxy cannot reach our loopback interface
+        "verify": _certificates(address.startswith("https:")),
+        "limits": httpx.Limits(max_connections=connections or 100, max_keepalive_connections=connections or 20),
+        "auth": credentials if isinstance(credentials, tuple) else None,
+        "headers": UNPACKED | (_bearer(credentials) if isinstance(credentials, str) else {}),
+    }
 
 
 def _certificates(secure: bool) -> ssl.SSLContext:

@@ -19,6 +19,8 @@ MAX_ANSWER_BYTES = 256 * 1024 * 1024
 """No answer of a server is as large: pages of searches have 32 MiB."""
 MAX_DIGITS = 4000
 """Digits of a whole number. Python refuses to write more than 4,300."""
+MAX_SECONDS_DIGITS = 7
+"""Digits of a time that a server may ask to wait."""
 MAX_SHOWN = 200
 """Characters of a value that a message shows."""
 _REJECTED = re.compile(r"^Command '\w+' rejected with code '\w+': ")
@@ -44,7 +46,11 @@ class BadAddress(ClientError):
     """The text is not an address of a server."""
 
 
-class Unreachable(ClientError):
+class Unavailable(ClientError):
+    """No server takes the request now: none answers, or it is overloaded. The same request may work later."""
+
+
+class Unreachable(Unavailable):
     """No server answers, or the answer is incomplete. `in_doubt`: the server may have accepted the request."""
 
     def __init__(self, message: str, *, in_doubt: bool = False) -> None:
@@ -53,9 +59,20 @@ class Unreachable(ClientError):
 
 
 class ApiError(ClientError):
-    """The server answered with a problem (RFC 9457). `position` is the command's position, if it is in the log."""
+    """The server answered with a problem (RFC 9457). `position` is the command's position, if it is in the log.
 
-    def __init__(self, status: int, title: str, detail: str, position: int | None, members: Document) -> None:
+    `members` are all members of the problem. `retry_after_s`: the time that the server asks to wait, if it does.
+    """
+
+    def __init__(
+        self,
+        status: int,
+        title: str,
+        detail: str,
+        position: int | None,
+        members: Document,
+        retry_after_s: float | None = None,
+    ) -> None:
         key = members.get("processInstanceKey")
         about = "" if key is None else f"; the process instance is {key}"
         if status == UNAUTHORIZED:
@@ -66,6 +83,47 @@ class ApiError(ClientError):
         self.detail = detail
         self.position = position
         self.members = members
+        self.retry_after_s = retry_after_s
+
+
+class BadRequest(ApiError):
+    """400, 413 or 422: the request itself is wrong, such as a value of a wrong type, or too many bytes."""
+
+
+class NotAllowed(ApiError):
+    """401 or 403: the credentials are missing or wrong, or do not allow the request."""
+
+
+class NotFound(ApiError):
+    """404: nothing has this key or id, or the caller may not see it."""
+
+
+class Conflict(ApiError):
+    """409 or 412: the state of the subject does not allow the request (`title` INVALID_STATE, ALREADY_EXISTS, …)."""
+
+
+class OutcomeUnknown(ApiError):
+    """504: the server did not learn the outcome in time. A command with a `position` is in the log, and will happen."""
+
+
+class Overloaded(ApiError, Unavailable):
+    """429, 502 or 503: nothing was done. The same request may work later."""
+
+
+ERRORS_BY_STATUS: dict[int, type[ApiError]] = {
+    400: BadRequest,
+    413: BadRequest,
+    422: BadRequest,
+    401: NotAllowed,
+    403: NotAllowed,
+    404: NotFound,
+    409: Conflict,
+    412: Conflict,
+    504: OutcomeUnknown,
+    429: Overloaded,
+    502: Overloaded,
+    503: Overloaded,
+}
 
 
 class Missing(ClientError, KeyError):
@@ -82,11 +140,29 @@ class Members(Document):
         raise Missing(name)
 
 
+def whole_blocking(response: httpx.Response) -> httpx.Response:
+    """As `whole`, for a client that blocks."""
+    _check_unpacked(response)
+    body = bytearray()
+    for part in response.iter_bytes():
+        body += part
+        if len(body) > MAX_ANSWER_BYTES:
+            break
+    return _with_body(response, bytes(body) if len(body) <= MAX_ANSWER_BYTES else None)
+
+
 async def whole(response: httpx.Response) -> httpx.Response:
     """The response with its whole body. Raises ClientError if it is too large, or packed: few bytes unpack to many."""
+    _check_unpacked(response)
+    return _with_body(response, await read_whole(response, MAX_ANSWER_BYTES))
+
+
+def _check_unpacked(response: httpx.Response) -> None:
     if response.headers.get("content-encoding", "identity") != "identity":
         raise ClientError(f"the answer of {response.url} is packed, although the client did not ask for that")
-    body = await read_whole(response, MAX_ANSWER_BYTES)
+
+
+def _with_body(response: httpx.Response, body: bytes | None) -> httpx.Response:
     if body is None:
         raise ClientError(f"the answer of {response.url} has more than {MAX_ANSWER_BYTES >> 20} MiB")
     return httpx.Response(
@@ -162,4 +238,12 @@ def answer_of(response: httpx.Response) -> Answer:
         return Answer(response.status_code, body, number)
     members = body if isinstance(body, dict) else {}
     title = members.get("title") or response.reason_phrase or "no reason given"
-    raise ApiError(response.status_code, str(title), str(members.get("detail") or ""), number, members)
+    kind = ERRORS_BY_STATUS.get(response.status_code, ApiError)
+    detail = str(members.get("detail") or "")
+    raise kind(response.status_code, str(title), detail, number, members, _retry_after_s(response))
+
+
+def _retry_after_s(response: httpx.Response) -> float | None:
+    """The seconds of the header Retry-After; None without it, or for a date, which only proxies send."""
+    text = response.headers.get("retry-after", "")
+    return float(text) if text.isdecimal() and len(text) < MAX_SECONDS_DIGITS else None

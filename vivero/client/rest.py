@@ -8,7 +8,6 @@ The client runs under Trio and asyncio. Every failure is an exception whose text
 
 from __future__ import annotations
 
-import re
 from collections.abc import AsyncIterator, Iterable, Mapping
 from pathlib import Path
 from types import TracebackType
@@ -33,6 +32,7 @@ from vivero.client.answers import (
     whole,
     why_not_sendable,
 )
+from vivero.client.failures import NOT_SENT_OR_LOST, failure_of
 from vivero.config.files import Unreadable, read_bytes
 
 __all__ = [
@@ -54,7 +54,6 @@ __all__ = [
 ]
 
 TIMEOUT_S = 30.0
-_ERROR_NUMBER = re.compile(r"^\[Errno -?\d+\] ")
 PAGE_ITEMS = 100
 """Items that a search requests at a time."""
 
@@ -124,17 +123,8 @@ class Client:
         try:
             async with self._http.stream(method, path, **options) as response:
                 return await whole(response)
-        except (httpx.ConnectError, httpx.ConnectTimeout) as error:
-            if "WRONG_VERSION_NUMBER" in str(error):
-                plain = self.address.replace("https:", "http:", 1)
-                raise Unreachable(f"the server at {self.address} does not speak TLS: use {plain}") from error
-            raise Unreachable(
-                f"no server answers at {self.address} ({_reason(error)}): is `vivero up` running?"
-            ) from error
-        except (ValueError, OverflowError, RecursionError, httpx.InvalidURL, httpx.UnsupportedProtocol) as error:
-            raise NotSendable(f"the request cannot be sent to {self.address}: {why_not_sendable(error)}") from error
-        except httpx.HTTPError as error:
-            raise Unreachable(f"{self.address} did not answer: {_reason(error)}", in_doubt=True) from error
+        except NOT_SENT_OR_LOST as error:
+            raise failure_of(error, self.address) from error
 
     # ------------------------------------------------------------------------------------------------ the server
 
@@ -383,10 +373,3 @@ def _objects(items: Any) -> list[Document]:
     if not isinstance(items, list) or not all(isinstance(item, dict) for item in items):
         raise ClientError("the answer has no list of objects: is it a Vivero server?")
     return items
-
-
-def _reason(error: Exception) -> str:
-    cause: BaseException | None = error
-    while cause is not None and not str(cause):
-        cause = cause.__cause__ or cause.__context__
-    return _ERROR_NUMBER.sub("", str(cause)) if cause is not None else type(error).__name__

@@ -11,8 +11,8 @@ import msgspec
 
 from vivero.client.rest import TIMEOUT_S, ApiError, ClientError, NotSendable, Unreachable
 from vivero.client.results import JobCompletion
+from vivero.client.values import encoded
 from vivero.worker.job import Activated, Job
-from vivero.worker.values import encoded
 
 T = TypeVar("T")
 FIRST_RETRY_S, LAST_RETRY_S = 0.1, 5.0

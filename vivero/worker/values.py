@@ -6,19 +6,17 @@ Pydantic reads numbers as floats, which have 17 digits; a text keeps all.
 
 from __future__ import annotations
 
-import math
-from collections.abc import Callable, Mapping
-from decimal import Decimal
+from collections.abc import Callable
 from typing import Any
 
 import msgspec
 
 from vivero.client.results import AdHocDecision, Corrections, Denial, JobCompletion
+from vivero.client.values import plain_data
 from vivero.worker.failures import described
 from vivero.worker.outcomes import JobFailed
 
 Decode = Callable[[bytes], Any]
-_encode = msgspec.json.Encoder(decimal_format="number").encode
 MAX_PROBLEMS = 5
 """Problems of one value that a message lists."""
 RESULTS = "a mapping of variables, an object with fields, None, a Denial, Corrections or an AdHocDecision"
@@ -97,14 +95,6 @@ def _from_plain(type_: type, value: Any) -> Any:
         ) from error
 
 
-def _to_plain(value: Any) -> Any:
-    """Plain data, or what msgspec knows, instead of an object that it does not know. Raises TypeError."""
-    dump = getattr(value, "model_dump", None)
-    if dump is not None:
-        return dump(by_alias=True)
-    raise TypeError(f"an object of type {type(value).__name__} has no form in JSON")
-
-
 # ------------------------------------------------------------------------------------------------------- results
 
 
@@ -135,32 +125,6 @@ def variables_of(given: Any) -> dict[str, Any]:
 
 def _plain(value: Any, what: str) -> Any:
     try:
-        found = msgspec.to_builtins(
-            dict(value) if isinstance(value, Mapping) else value,
-            builtin_types=(Decimal,),
-            str_keys=True,
-            enc_hook=_to_plain,
-        )
-        _check_numbers(found)
-        _encode(found)
+        return plain_data(value)
     except Exception as error:  # also those of the user's classes
         raise JobFailed(f"the {what} of the function cannot be written as JSON: {described(error)}") from error
-    return found
-
-
-def _check_numbers(value: Any) -> None:
-    """Raise ValueError for a number that JSON does not have, with its path."""
-    todo = [("", value)]
-    while todo:
-        path, at = todo.pop()
-        if isinstance(at, dict):
-            todo += [(f"{path}.{name}", item) for name, item in at.items()]
-        elif isinstance(at, list | tuple):
-            todo += [(f"{path}[{number}]", item) for number, item in enumerate(at)]
-        elif (isinstance(at, float) and not math.isfinite(at)) or (isinstance(at, Decimal) and not at.is_finite()):
-            raise ValueError(f"{path.lstrip('.')} is {at}, which is no number of JSON")
-
-
-def encoded(document: Any) -> bytes:
-    """Plain data as JSON. Decimals are numbers with all of their digits."""
-    return _encode(document)

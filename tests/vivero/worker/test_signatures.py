@@ -12,9 +12,10 @@ import pydantic
 import pytest
 
 from tests.vivero.worker.stub_server import job
+from vivero.client.values import encoded
 from vivero.worker import BadFunction, Job, JobCompletion, JobFailed, Variable, Worker
 from vivero.worker.signatures import returned_names, signature_of
-from vivero.worker.values import completion_of, encoded
+from vivero.worker.values import completion_of
 
 
 class Colour(enum.Enum):

@@ -15,10 +15,10 @@ import click
 import trio
 
 from vivero.client.rest import Document
+from vivero.client.values import encoded
 from vivero.config.json_input import parsed
 from vivero.worker import Job, JobCompletion, JobError, JobFailed
 from vivero.worker.failures import MAX_MESSAGE
-from vivero.worker.values import encoded
 
 MAX_LINES = 10
 """Lines of the standard error of a command that succeeds."""

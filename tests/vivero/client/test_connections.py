@@ -1,0 +1,66 @@
+"""The client that blocks connects as the others do: with credentials of the environment, and with limits of answers."""
+
+import base64
+
+import httpx
+import pytest
+
+from vivero.client import BadAddress, ClientError, NotSendable, Unreachable, ViveroClient, answers
+
+TOPOLOGY = "/v2/topology"
+
+
+def sent_by(serve=None, **options):
+    """The request that a client sends."""
+    got = []
+
+    def handle(request):
+        got.append(request)
+        return httpx.Response(200, json={}) if serve is None else serve()
+
+    with ViveroClient(transport=httpx.MockTransport(handle), **options) as client:
+        client.request("GET", TOPOLOGY)
+    return got[0]
+
+
+def test_address_and_credentials_of_the_environment(monkeypatch):
+    for name in ("VIVERO_TOKEN", "VIVERO_USERNAME", "VIVERO_PASSWORD"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setenv("VIVERO_ADDRESS", "http://server:1/v2")
+    assert str(sent_by().url) == f"http://server:1{TOPOLOGY}"
+    assert "authorization" not in sent_by().headers
+    monkeypatch.setenv("VIVERO_USERNAME", "ada")
+    monkeypatch.setenv("VIVERO_PASSWORD", "secret")
+    assert sent_by().headers["authorization"] == f"Basic {base64.b64encode(b'ada:secret').decode()}"
+    monkeypatch.setenv("VIVERO_TOKEN", "abc")
+    assert sent_by().headers["authorization"] == "Bearer abc"
+    assert sent_by(credentials="def").headers["authorization"] == "Bearer def"
+    assert "authorization" not in sent_by(credentials="").headers
+
+
+def test_what_cannot_connect():
+    with pytest.raises(BadAddress, match="is not a valid server address"):
+        ViveroClient("ftp://server")
+    with pytest.raises(NotSendable, match="the token has characters that a token cannot have"):
+        ViveroClient("http://server", credentials="a\nb")
+    with (
+        ViveroClient("http://127.0.0.1:1", retry_s=0) as client,
+        pytest.raises(Unreachable, match=r"no server answers at http://127\.0\.0\.1:1") as error,
+    ):
+        client.request("GET", TOPOLOGY)
+    assert not error.value.in_doubt
+
+
+@pytest.mark.parametrize(
+    ("answer", "reason"),
+    [
+        (httpx.Response(200, content=b"{}", headers={"content-encoding": "identity, x"}), "is packed"),
+        (httpx.Response(200, content=b"[" + b" " * 2000), "has more than"),
+        (httpx.Response(200, content=b"<html>"), "the answer is not what a Vivero server sends"),
+        (httpx.Response(503, content=b"<html>"), "503 Service Unavailable"),
+    ],
+)
+def test_answers_that_no_server_of_ours_sends(monkeypatch, answer, reason):
+    monkeypatch.setattr(answers, "MAX_ANSWER_BYTES", 1000)
+    with pytest.raises(ClientError, match=reason):
+        sent_by(lambda: answer, address="http://server", retry_s=0)

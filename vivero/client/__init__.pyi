@@ -1,0 +1,48 @@
+from vivero.client.answers import (
+    ApiError,
+    BadAddress,
+    BadRequest,
+    ClientError,
+    Conflict,
+    NotAllowed,
+    NotFound,
+    NotSendable,
+    OutcomeUnknown,
+    Overloaded,
+    Unavailable,
+    Unreachable,
+)
+from vivero.client.records.filters import Where
+from vivero.client.typed.asynchronous import AsyncBatchHandle, AsyncInstanceHandle, AsyncViveroClient
+from vivero.client.typed.asynchronous_paging import AsyncSearch
+from vivero.client.typed.outcomes import Deployment, NotCompleted, NotDecided, StillRunning
+from vivero.client.typed.synchronous import BatchHandle, InstanceHandle, ViveroClient
+from vivero.client.typed.synchronous_paging import Search
+
+__all__ = [
+    "ApiError",
+    "AsyncBatchHandle",
+    "AsyncInstanceHandle",
+    "AsyncSearch",
+    "AsyncViveroClient",
+    "BadAddress",
+    "BadRequest",
+    "BatchHandle",
+    "ClientError",
+    "Conflict",
+    "Deployment",
+    "InstanceHandle",
+    "NotAllowed",
+    "NotCompleted",
+    "NotDecided",
+    "NotFound",
+    "NotSendable",
+    "OutcomeUnknown",
+    "Overloaded",
+    "Search",
+    "StillRunning",
+    "Unavailable",
+    "Unreachable",
+    "ViveroClient",
+    "Where",
+]

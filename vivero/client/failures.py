@@ -1,0 +1,35 @@
+"""Exceptions of the HTTP library as those of the client: whether the request was sent, and why there is no answer."""
+
+from __future__ import annotations
+
+import re
+
+import httpx
+
+from vivero.client.answers import ClientError, NotSendable, Unreachable, why_not_sendable
+
+NOT_SENT_OR_LOST = (ValueError, OverflowError, RecursionError, httpx.InvalidURL, httpx.HTTPError)
+"""All that a request may raise before there is an answer."""
+_NOT_CONNECTED = (httpx.ConnectError, httpx.ConnectTimeout)
+_ERROR_NUMBER = re.compile(r"^\[Errno -?\d+\] ")
+
+
+def failure_of(error: Exception, address: str) -> ClientError:
+    """The failure of a request to this address. One that may have arrived is `in_doubt`."""
+    if isinstance(error, _NOT_CONNECTED):
+        if "WRONG_VERSION_NUMBER" in str(error):
+            plain = address.replace("https:", "http:", 1)
+            return Unreachable(f"the server at {address} does not speak TLS: use {plain}")
+        return Unreachable(f"no server answers at {address} ({_reason(error)}): is `vivero up` running?")
+    if isinstance(error, httpx.PoolTimeout):
+        return Unreachable(f"all connections of this client to {address} are in use: give it more `connections`")
+    if isinstance(error, httpx.HTTPError) and not isinstance(error, httpx.UnsupportedProtocol):
+        return Unreachable(f"{address} did not answer: {_reason(error)}", in_doubt=True)
+    return NotSendable(f"the request cannot be sent to {address}: {why_not_sendable(error)}")
+
+
+def _reason(error: Exception) -> str:
+    cause: BaseException | None = error
+    while cause is not None and not str(cause):
+        cause = cause.__cause__ or cause.__context__
+    return _ERROR_NUMBER.sub("", str(cause)) if cause is not None else type(error).__name__
