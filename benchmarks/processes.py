@@ -6,6 +6,7 @@ task that owns the connection.
 
 Busy neighbours make a core slower, whatever runs on them. So two programs that know nothing of each other get bursts at
 the same time, too: `ratio_apart` is what the machine alone adds, `ratio_design` what two processes cost beyond it.
+`ratio_divided` compares an engine process and another one for clients, on one partition.
 """
 
 from __future__ import annotations
@@ -43,8 +44,9 @@ def run() -> tuple[dict[str, float], dict[str, str]]:
 async def _run() -> tuple[Figures, dict[str, str]]:
     async with AsyncExitStack() as stack:
         one, other = await _start(stack, 1), await _start(stack, 1)
-        two = await _start(stack, 2)
-        kinds = {"one": (one,), "two": (two,), "apart": (one, other)}
+        two = await _start(stack, 2, "--processes", "2", "--partitions", "2")
+        divided = await _start(stack, 2, "--processes", "2", "--engine-processes", "1")
+        kinds = {"one": (one,), "two": (two,), "divided": (divided,), "apart": (one, other)}
         for kind in kinds.values():
             await _bursts(kind, WARM_S)
         rounds: list[Round] = []
@@ -70,11 +72,12 @@ async def _bursts(programs: Sequence[_Program], seconds: float) -> Figures:
 def summary(rounds: Sequence[Round]) -> Figures:
     """Medians of each kind; the medians of the ratios of the sums."""
     figures: Figures = {}
-    for kind in ("one", "apart", "two"):
+    for kind in ("one", "apart", "two", "divided"):
         found = sorted({part for each in rounds for part in each[kind]})
         figures |= {f"{kind}_{part}": median(each[kind].get(part, 0.0) for each in rounds) for part in found}
     for name, kind, base in (
         ("ratio", "two", "one"),
+        ("ratio_divided", "divided", "one"),
         ("ratio_apart", "apart", "one"),
         ("ratio_design", "two", "apart"),
     ):
@@ -83,9 +86,8 @@ def summary(rounds: Sequence[Round]) -> Figures:
     return figures
 
 
-async def _start(stack: AsyncExitStack, count: int) -> _Program:
+async def _start(stack: AsyncExitStack, count: int, *options: str) -> _Program:
     dsn, notes = await stack.enter_async_context(fresh_database(CONNECTIONS))
-    options = () if count == 1 else ("--processes", str(count), "--partitions", str(count))
     started = program(dsn, {"one.bpmn": ONE_TASK}, *options, environment={"VIVERO_ADMIN_PORT": "0"})
     return _Program(dsn, *stack.enter_context(started), count, notes)
 

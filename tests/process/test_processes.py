@@ -187,8 +187,9 @@ async def test_each_process_is_hurt_by_its_name(two):
 
 
 @pytest.mark.long
-async def test_killed_processes_are_replaced_and_lose_nothing(start, database, random_faults):
-    processes = start(2, "--partitions", "2")
+@pytest.mark.parametrize("division", [("--partitions", "2"), ("--engine-processes", "1")], ids="-".join)
+async def test_killed_processes_are_replaced_and_lose_nothing(start, database, random_faults, division):
+    processes = start(2, *division)
     await processes.restart()
     await deploy(processes.program.port, "one_task.bpmn")
     load = Load([processes.program.port])
@@ -250,6 +251,41 @@ async def test_a_signal_drains_all_processes(two):
     events = [(entry.get("event"), entry.get("process")) for entry in two.program.entries(log)]
     finishing = sorted(process for event, process in events if event == "stopping: finishing open requests")
     assert finishing == ["1", "2"]
+
+
+async def test_an_engine_process_leads_and_ends_when_nobody_needs_it(start, database):
+    processes = start(2, "--engine-processes", "1")
+    status = await processes.restart()
+    engine, server = ({child["name"] for child in process["children"]} for process in status["processes"])
+    assert engine.isdisjoint({"api", "completions", "jobs"})
+    assert engine > {"consumer", "timers", "siblings", "appender"}
+    assert server.isdisjoint({"consumer", "timers"})
+    assert server > {"api", "completions", "siblings", "appender"}
+    assert "2: 1 for the engine, 1 for clients; admin port" in processes.program.printed()
+
+    await deploy(processes.program.port, "one_task.bpmn")
+    load = Load([processes.program.port])
+    async with trio.open_nursery() as nursery:
+        await nursery.start(load.run)
+        await load.progress(20)
+        while not load.ledger.in_flight:
+            await load.progress(1)
+        begun = set(load.ledger.open)
+        processes.program.signal(signal.SIGTERM)
+        assert await processes.program.wait() == 0
+        lost = begun & load.ledger.unanswered
+        log = [(entry.get("process"), entry.get("event")) for entry in processes.program.entries()]
+        await processes.restart()
+        await load.stop_creating()
+        await settled(database)
+        nursery.cancel_scope.cancel()
+    assert begun
+    assert lost == set()
+    assert {process for process, event in log if event == "leading the partition"} == {"1"}
+    engine_stops = log.index(("1", "stopping: finishing open requests"))
+    assert ("2", "stopping: finishing open requests") in log[:engine_stops]
+    assert "2" not in [process for process, _event in log[engine_stops:]]
+    print(f"{await audit(database, load.ledger)} instances; {load.ledger}")
 
 
 async def test_a_second_signal_ends_all_at_once(two):

@@ -79,6 +79,8 @@ WITH_JOBS = Config(jobs=JobSettings(module="jobs.py"))
         (Config(), 16, None, None),
         (Config(processes=2), 64, 8, 10),
         (Config(processes=2), 63, 7, 10),
+        (Config(processes=2, engine_processes=1), 57, 8, 10),
+        (Config(processes=2, engine_processes=1), 56, 7, 10),
         (Config(database=DatabaseSettings(pool_size=2)), 19, 2, 10),
         (WITH_JOBS, 43, 8, 10),
         (WITH_JOBS, 28, 1, 8),
@@ -88,7 +90,7 @@ WITH_JOBS = Config(jobs=JobSettings(module="jobs.py"))
 )
 def test_pools_shrink_to_what_is_granted(config, granted, pool_size, jobs):
     fitted = budget.fitted(config, granted)
-    assert fitted is None or budget.connections(fitted) * config.processes <= granted
+    assert fitted is None or budget.of_program(fitted) <= granted
     assert (fitted and fitted.database.pool_size, fitted and fitted.jobs.max_concurrent) == (pool_size, jobs)
 
 

@@ -1,6 +1,7 @@
 """Settings: where they come from, which one counts, and what is said about wrong ones."""
 
 import json
+from collections import Counter
 from pathlib import Path
 
 import pytest
@@ -47,6 +48,48 @@ def test_a_directory_on_the_command_line_beats_a_url_of_the_environment():
         environment={"VIVERO_DATABASE_URL": "u"}, flags={"database.data_dir": Path("d"), "database.url": None}
     )
     assert (chosen.database.url, chosen.database.data_dir) == (None, Path("d"))
+
+
+@pytest.mark.parametrize(
+    ("cores", "partitions", "division"),
+    [
+        (1, 1, (1, 0)),
+        (2, 9, (1, 0)),
+        (3, 1, (2, 1)),
+        (4, 1, (3, 1)),
+        (64, 1, (3, 1)),
+        (8, 2, (6, 2)),
+        (11, 9, (6, 2)),
+        (9_999, 1_024, (255, 85)),
+    ],
+)
+def test_processes_are_chosen_by_cores(monkeypatch, cores, partitions, division):
+    monkeypatch.setattr(sections, "processors", lambda: cores)
+    chosen = load(environment={"VIVERO_PROCESSES": "0", "VIVERO_PARTITIONS": str(partitions)})
+    assert (chosen.processes, chosen.engine_processes) == division
+    roles = Counter(each.roles for each in chosen.of_each_process)
+    processes, engines = division
+    assert roles == ({"engine": engines, "api,jobs,web": processes - engines} if engines else {chosen.roles: 1})
+    jobs_only = load(environment={"VIVERO_PROCESSES": "0", "VIVERO_ROLES": "engine,jobs"})
+    assert [each.roles for each in jobs_only.of_each_process] == ["engine,jobs"]
+
+
+@pytest.mark.parametrize(
+    ("processes", "engines", "roles", "why"),
+    [
+        ("2", "2", "engine,api", "engine_processes = 2 of processes = 2 leaves no process that serves clients"),
+        ("1", "1", "engine,api", "engine_processes = 1 of processes = 1 leaves no"),
+        ("0", "1", "engine,api", "so engine_processes must not be set"),
+        ("2", "1", "engine,jobs", "roles must name engine and one of them"),
+        ("2", "1", "api,web", "roles must name engine and one of them"),
+        ("2", "-1", "engine,api", "it must be from 0 to 256"),
+        ("257", "1", "engine,api", "it must be from 0 to 256"),
+    ],
+)
+def test_a_division_without_a_process_for_each_side_is_refused(processes, engines, roles, why):
+    flags = {"processes": processes, "engine_processes": engines, "roles": roles}
+    with pytest.raises(ConfigError, match=why):
+        load(environment={f"VIVERO_{name.upper()}": value for name, value in flags.items()})
 
 
 def test_an_empty_variable_is_none():

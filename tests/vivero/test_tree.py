@@ -44,15 +44,24 @@ async def idle(_beat):
     raise AssertionError("nothing runs here")
 
 
-def built(roles, directory):
+LISTENER = object()
+"""No server starts."""
+
+
+def built(roles, directory, listeners=(LISTENER,)):
     config = Config(roles=roles, partitions=2, jobs=JobSettings(module=str(JOBS)))
     config = replace(config, connectors=replace(config.connectors, enabled=True))
-    return tree.build(config, "postgresql://nowhere", "n", Endpoint([]), (Child("other", idle),), directory)
+    return tree.build(config, "postgresql://nowhere", "n", Endpoint(listeners), (Child("other", idle),), directory)
 
 
 @pytest.mark.parametrize("roles", TASKS)
 async def test_each_role_has_its_tasks(roles, tmp_path):
     assert [child.name for child in built(roles, tmp_path).supervisor.health()] == TASKS[roles]
+
+
+async def test_an_engine_process_has_no_server(tmp_path):
+    tasks = [child.name for child in built("engine", tmp_path, listeners=()).supervisor.health()]
+    assert tasks == [task for task in TASKS["engine"] if task != "api"]
 
 
 async def test_a_program_of_one_process_has_no_siblings():

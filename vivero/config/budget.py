@@ -71,9 +71,14 @@ def connections(config: Config) -> int:
     return sum(needed(config) for needed in NEEDS.values())
 
 
+def of_program(config: Config) -> int:
+    """The most connections of all processes of a program."""
+    return sum(map(connections, config.of_each_process))
+
+
 def of_partitions(config: Config) -> int:
     """The number of them that move with the partitions to another node."""
-    return sum(needed(config) for needed in OF_A_PARTITION.values())
+    return sum(needed(each) for each in config.of_each_process for needed in OF_A_PARTITION.values())
 
 
 def memory_bytes(config: Config) -> int:
@@ -91,12 +96,12 @@ def fitted(config: Config, granted: int) -> Config | None:
     The pools of requests shrink first, then the number of background jobs that run at once. None: not even the smallest
     fit. A program whose pools had to shrink leaves some connections to commands.
     """
-    if connections(config) * config.processes <= granted:
+    if of_program(config) <= granted:
         return config
     smaller = list(_smaller(config))
     for free in (SPARE, 0):
         for one in smaller:
-            if connections(one) * config.processes + free <= granted:
+            if of_program(one) + free <= granted:
                 return one
     return None
 
@@ -104,7 +109,7 @@ def fitted(config: Config, granted: int) -> Config | None:
 def smallest(config: Config) -> int:
     """The number of connections that all processes need at least."""
     *_, last = config, *_smaller(config)
-    return connections(last) * config.processes
+    return of_program(last)
 
 
 def _smaller(config: Config) -> Iterator[Config]:
@@ -121,7 +126,7 @@ def too_little_memory(config: Config, physical_bytes: int | None = None) -> str 
     """The reason why the processes may run out of memory, and what to do; None if the machine has enough."""
     if physical_bytes is None:
         physical_bytes = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
-    needed = memory_bytes(config) * config.processes
+    needed = sum(map(memory_bytes, config.of_each_process))
     if needed <= physical_bytes:
         return None
     return (

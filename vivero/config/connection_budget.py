@@ -39,7 +39,7 @@ async def fit(dsn: str, config: Config, gone_s: float = GONE_S) -> Config:
     """
     fitted = await _fitted(dsn, config, gone_s)
     if fitted != config:
-        needed = budget.connections(config) * config.processes
+        needed = budget.of_program(config)
         log.warning(
             "the pools of connections are smaller than set, because PostgreSQL grants too few connections",
             needed=needed,
@@ -70,7 +70,7 @@ async def _fitted(dsn: str, config: Config, gone_s: float) -> Config:
 def _led_by_others(config: Config, running: Sequence[Running]) -> int:
     """Connections of partitions that others lead now. They move with them, so this program needs none beside them."""
     led = any(nodes.ENGINE in node.roles for node in running)
-    return budget.of_partitions(config) * config.processes if led else 0
+    return budget.of_partitions(config) if led else 0
 
 
 async def _limit(connection: Connection, running: Sequence[Running]) -> Limit:

@@ -12,7 +12,7 @@ import re
 import tomllib
 import types
 import typing
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, fields, is_dataclass, replace
 from difflib import get_close_matches
@@ -27,6 +27,7 @@ from vivero.api.serving.tls_settings import TlsSettings
 from vivero.api.settings import ApiSettings
 from vivero.config.files import Unreadable, read_text
 from vivero.config.json_input import parsed
+from vivero.config.processes import MAX_PROCESSES, AdminSettings, Division, problem, roles_of_each, suited
 from vivero.config.roles import ALL, Role, parse
 from vivero.config.settings_lines import lines_of, quoted
 from vivero.config.task_listeners import TaskListenerSettings, UserTaskSettings
@@ -34,7 +35,7 @@ from vivero.core.feel import DEFAULT_LIMITS, FeelLimits
 from vivero.engine.appender.settings import AppenderSettings
 from vivero.engine.batch_operations.settings import BatchOperationSettings
 from vivero.engine.cluster.settings import ClusterSettings
-from vivero.engine.compute.settings import ComputeSettings
+from vivero.engine.compute.settings import ComputeSettings, processors
 from vivero.engine.connectors.outbox_settings import OutboxSettings
 from vivero.engine.connectors.settings import SECRET_PREFIX, ConnectorSettings
 from vivero.engine.consumer.settings import ConsumerSettings
@@ -52,7 +53,6 @@ from vivero.storage.cluster.leadership import MAX_PARTITIONS
 from vivero.tracing.settings import TracingSettings
 from vivero.web.settings import WebSettings
 
-MAX_PROCESSES = 256
 LOG_FORMATS = ("console", "json")
 MAX_DIGITS = 20
 """The digits of a whole number."""
@@ -82,16 +82,6 @@ class DatabaseSettings:
     """Start although the server may lose acknowledged commits in a crash (`synchronous_commit` or `fsync` off). For
     tests.
     """
-
-
-@dataclass(frozen=True, slots=True)
-class AdminSettings:
-    """The admin port, which a program with several processes has."""
-
-    host: str = "127.0.0.1"
-    """Address of the admin port of several processes."""
-    port: int = 9600
-    """Admin port of several processes; 0: a free one."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -156,7 +146,9 @@ class Config:
     metrics: MetricsSettings = field(default_factory=MetricsSettings)
     tracing: TracingSettings = field(default_factory=TracingSettings)
     processes: int = 1
-    """Processes that serve, each a node of its own, at most 256; `--processes`."""
+    """Processes, each a node of its own, at most 256; 0: as many as suit the cores; `--processes`."""
+    engine_processes: int = 0
+    """So many of them lead partitions, and the others serve clients; 0: each does both; `--engine-processes`."""
     partitions: int = 1
     """Partitions of a new database, at most 1,024; an older database keeps its number; `--partitions`."""
     roles: str = ALL
@@ -183,14 +175,20 @@ class Config:
         parse_levels(self.log_levels or "")
         if not 1 <= self.partitions <= MAX_PARTITIONS:
             raise ValueError(f"it must be from 1 to {MAX_PARTITIONS}")
-        if not 1 <= self.processes <= MAX_PROCESSES:
-            raise ValueError(f"it must be from 1 to {MAX_PROCESSES}")
+        if not (0 <= self.processes <= MAX_PROCESSES and 0 <= self.engine_processes <= MAX_PROCESSES):
+            raise ValueError(f"it must be from 0 to {MAX_PROCESSES}")
         parse(self.roles)
 
     @property
     def works_connectors(self) -> bool:
         """Whether this node works the jobs of connectors."""
         return self.connectors.enabled and self.has_role(Role.JOBS)
+
+    @property
+    def of_each_process(self) -> Sequence[Config]:
+        """The settings of each process: they differ in the roles."""
+        division = Division(self.processes, self.engine_processes)
+        return [replace(self, roles=roles) for roles in roles_of_each(parse(self.roles), division)]
 
     def has_role(self, *roles: Role) -> bool:
         """Whether this node has one of the roles."""
@@ -233,9 +231,14 @@ def load(file: Path | None = None, environment: Mapping[str, str] | None = None,
         flagged.setdefault("database.url", None)
     given |= _given(flagged, lambda _name: "the command line")
     config = _config_of(given)
-    if config.processes > 1 and config.metrics.port is not None:
+    if config.processes != 1 and config.metrics.port is not None:
         raise ConfigError("the admin port of several processes serves GET /metrics: metrics.port must not be set")
-    return config
+    roles = parse(config.roles)
+    if (why := problem(Division(config.processes, config.engine_processes), roles)) is not None:
+        raise ConfigError(why)
+    if config.processes:
+        return config
+    return replace(config, **suited(processors(), config.partitions, roles)._asdict())
 
 
 @cache

@@ -123,7 +123,9 @@ class HttpServer(NodePart):
         yield self._endpoint.figures
 
     def children(self) -> Iterator[Child]:
-        """The server. Each of its restarts builds new services."""
+        """The server, if it has sockets. Each of its restarts builds new services."""
+        if not self._endpoint.listeners:
+            return
         endpoint, drain, serve_http = self._endpoint, trio.Event(), server.serve
         if endpoint.certificate is not None:
             from vivero.api.tls import server as tls_server  # hypercorn: a twentieth of a start

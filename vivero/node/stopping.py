@@ -22,7 +22,8 @@ async def stop_in_order(supervisor: Supervisor, completions: Completions, grace_
     log.info("stopping: finishing open requests", grace_s=grace_s)
     async with trio.open_nursery() as nursery:
         nursery.start_soon(_stop_waiting, completions)
-        await supervisor.stop("api", grace_s)
+        if supervisor.has("api"):
+            await supervisor.stop("api", grace_s)
         nursery.cancel_scope.cancel()
     for name in (JOBS, CONNECTORS, CHORES, "appender", "cluster"):
         if supervisor.has(name):

@@ -69,6 +69,8 @@ class ChildProcess:
     ) -> None:
         """`serving()` is called each time the process serves clients. It may not wait."""
         self.name = begin.name
+        self.serves_clients = bool(begin.listeners)
+        """Without the listening sockets, it only leads partitions."""
         self._begin = begin
         self._counts = counts
         self._deaths = deaths

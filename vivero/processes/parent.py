@@ -153,8 +153,16 @@ def _processes(prepared: Prepared, counts: int, siblings: Path, all_serve: _AllS
     shown = ConnectionCounts(counts, config.processes, 0)
     descriptors = [listener.socket.fileno() for listener in prepared.listeners]
     begins = [
-        Begin(str(index + 1), config, prepared.dsn, descriptors, counts, index, siblings)
-        for index in range(config.processes)
+        Begin(
+            str(index + 1),
+            each,
+            prepared.dsn,
+            [] if index < config.engine_processes else descriptors,
+            counts,
+            index,
+            siblings,
+        )
+        for index, each in enumerate(config.of_each_process)
     ]
     return [ChildProcess(begin, shown, counter, partial(all_serve.serves, begin.name)) for begin in begins]
 
@@ -173,11 +181,16 @@ async def _stop(
     drain_s: float,
     everything: trio.CancelScope,
 ) -> None:
-    """Let all processes finish at the same time. Each limits the time for its API, its appender, its partitions."""
+    """Let the processes that serve clients finish at the same time, and then the engines, which their requests need.
+
+    Each limits the time for its API, its appender, its partitions.
+    """
     await stop.wait()
     log.info("stopping: the processes finish open requests", grace_s=drain_s)
-    async with trio.open_nursery() as nursery:
-        for process in processes:
-            nursery.start_soon(supervisor.stop, f"{admin.PREFIX}{process.name}", 3 * drain_s + MORE_GRACE_S)
+    for serve in (True, False):
+        async with trio.open_nursery() as nursery:
+            for process in processes:
+                if process.serves_clients == serve:
+                    nursery.start_soon(supervisor.stop, f"{admin.PREFIX}{process.name}", 3 * drain_s + MORE_GRACE_S)
     await supervisor.stop("admin", ADMIN_HTTP.drain_grace_s)
     everything.cancel()

@@ -80,7 +80,7 @@ async def leased(config: Config) -> AsyncGenerator[tuple[str, list[Child]]]:
 def _embedded_settings(config: Config) -> embedded.Settings:
     """The embedded server's settings, with as many connections as the processes need beside a few for people."""
     usual = embedded.DEVELOPMENT
-    needed = budget.connections(config) * config.processes + CONNECTIONS_FOR_PEOPLE
+    needed = budget.of_program(config) + CONNECTIONS_FOR_PEOPLE
     most = max(needed, int(usual.parameters["max_connections"]))
     return replace(usual, parameters={**usual.parameters, "max_connections": str(most)})
 

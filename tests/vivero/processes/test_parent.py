@@ -8,7 +8,8 @@ import pytest
 import trio
 
 from vivero.api.http1.listeners import ListenError
-from vivero.config.sections import AdminSettings, Config
+from vivero.config.processes import AdminSettings
+from vivero.config.sections import Config
 from vivero.processes import parent
 from vivero.program.access import NotProtected
 from vivero.program.program import Prepared

@@ -20,8 +20,10 @@ from vivero.cli.shared.options import PATH
 from vivero.cli.shared.settings import Database, database_options
 from vivero.cli.shared.streams import OutputFailed
 from vivero.config import sections
+from vivero.config.processes import CORES_OF_ONE
 from vivero.config.roles import Role, parse
 from vivero.config.sections import Config
+from vivero.engine.compute.settings import processors
 from vivero.engine.supervision.failures import Escalated
 from vivero.processes import parent
 from vivero.program import program, service_manager
@@ -44,7 +46,8 @@ EXPECTED: Mapping[type[Exception], type[Failure]] = {
 @click.option("--port", type=int, metavar="N", help="Listen on this port; 0 selects a free one.  [8080]")
 @click.option("--host", metavar="H", help="Listen on this address; 0.0.0.0 means all.  [127.0.0.1]")
 @database_options
-@click.option("--processes", type=int, metavar="N", help="Serve with N processes, for machines with more cores.  [1]")
+@click.option("--processes", type=int, metavar="N", help="Run N processes; 0: as many as suit the cores.  [1]")
+@click.option("--engine-processes", type=int, metavar="N", help="Let N of them lead partitions, the others serve.  [0]")
 @click.option("--partitions", type=int, metavar="N", help="Partitions of a new database, for several engines.  [1]")
 @click.option("--roles", metavar="LIST", help="What this node does: api, engine, jobs, web.  [all of them]")
 @click.option("--jobs", metavar="MODULE", help="A file or module with background jobs of your own.")
@@ -62,6 +65,7 @@ def up(
     host: str | None,
     database: Database,
     processes: int | None,
+    engine_processes: int | None,
     partitions: int | None,
     roles: str | None,
     jobs: str | None,
@@ -88,12 +92,14 @@ def up(
       vivero up --port 9090 --data-dir ./data
       vivero up --jobs my_jobs.py
       vivero up --roles api --database-url postgresql://vivero:secret@db/vivero
+      vivero up --processes 0
       vivero up --host 0.0.0.0 --auth required --config vivero.toml
     """
     chosen = database.settings(
         api__port=port,
         api__host=host,
         processes=processes,
+        engine_processes=engine_processes,
         partitions=partitions,
         roles=roles,
         jobs__module=jobs,
@@ -132,7 +138,9 @@ def banner(chosen: Config, ready: program.Ready) -> str:
         ("durability", durability(ready.server)),
     ]
     if ready.admin is not None:
-        lines.append(("processes", f"{chosen.processes}; admin port {ready.admin}/status"))
+        lines.append(("processes", f"{division(chosen)}; admin port {ready.admin}/status"))
+    elif (cores := processors()) > CORES_OF_ONE:
+        lines.append(("processes", f"1, of {cores} cores; --processes 0 uses more of them"))
     if set(parse(chosen.roles)) != set(Role):
         lines.append(("roles", chosen.roles))
     if chosen.auth.mode == "none" and chosen.auth.insecure:
@@ -143,6 +151,12 @@ def banner(chosen: Config, ready: program.Ready) -> str:
         lines.append(("chaos", "on: every client may inject faults with POST /chaos/children/{name}"))
     table = "\n".join(f"  {name:<12} {text}" for name, text in lines)
     return f"{click.style('Vivero is ready', bold=True)}\n{table}"
+
+
+def division(chosen: Config) -> str:
+    """The number of processes, and the work of each, for the banner."""
+    processes, engines = chosen.processes, chosen.engine_processes
+    return f"{processes}: {engines} for the engine, {processes - engines} for clients" if engines else f"{processes}"
 
 
 def where(chosen: Config, server: Server) -> str:
