@@ -17,7 +17,14 @@ from types import ModuleType
 from tests.imports import ROOT
 
 FOLDER = ROOT / "docs" / "reference"
-MODULES = ("vivero.client", "vivero.jobs", "vivero.testing", "vivero.transaction", "vivero.worker")
+MODULES = (
+    "vivero.client",
+    "vivero.jobs",
+    "vivero.testing",
+    "vivero.testing.background_jobs",
+    "vivero.transaction",
+    "vivero.worker",
+)
 WIDTH = 100
 """A longer signature has a line for each parameter."""
 _LINK = re.compile(r"\b(docs/[\w/-]+\.md)\b")

@@ -99,6 +99,12 @@ def processes(request: pytest.FixtureRequest) -> Any:
 
 
 @pytest.fixture
+def background_jobs() -> Any:
+    """The background jobs of a test (`vivero.testing.background_jobs.BackgroundJobTests`), which it defers and runs."""
+    return import_module("vivero.testing.background_jobs").BackgroundJobTests()
+
+
+@pytest.fixture
 def decisions(request: pytest.FixtureRequest) -> Any:
     """The decisions of a test (`vivero.testing.DecisionTests`): DMN files, and files of cases."""
     return import_module("vivero.testing").DecisionTests((request.path.parent, request.config.rootpath))

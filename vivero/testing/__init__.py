@@ -1,9 +1,9 @@
 """The test kit: tests of processes in milliseconds, without a server (docs/testing-your-processes.md).
 
-The pytest plugin gives the fixtures `processes` and `decisions`; nothing has to be configured.
+The pytest plugin gives the fixtures `processes`, `decisions` and `background_jobs`; nothing has to be configured.
 
 Entry: `Processes`, `ProcessRun`.
-Imports: core, api, client, library, worker.
+Imports: core, storage, engine, api, client, library, worker.
 """
 
 from vivero.testing.decisions import DecisionTests

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from typing import TypeVar
 
 import anyio
 import trio
@@ -16,6 +18,8 @@ from vivero.worker.requests import Exchanges, JobRequests
 from vivero.worker.running import Leases
 from vivero.worker.worker import Backend
 
+T = TypeVar("T")
+
 
 def work_one(function: JobFunction, job: Job, client: Exchanges, backend: Backend) -> Report:
     """Run the function for the job, and report its outcome to the client. Raises what the client raises.
@@ -27,12 +31,17 @@ def work_one(function: JobFunction, job: Job, client: Exchanges, backend: Backen
         return anyio.run(_work, function, job, client, backend=backend)
 
     try:
-        if not _is_in_event_loop():
-            return work()
-        with ThreadPoolExecutor(1, "vivero worker") as threads:
-            return threads.submit(work).result()
+        return outside_of_loops(work)
     except BaseExceptionGroup as group:
         raise first_of(group) from None
+
+
+def outside_of_loops(work: Callable[[], T]) -> T:
+    """The result of work that runs an event loop of its own: in a thread if this one has a running loop."""
+    if not _is_in_event_loop():
+        return work()
+    with ThreadPoolExecutor(1, "vivero worker") as threads:
+        return threads.submit(work).result()
 
 
 async def _work(function: JobFunction, job: Job, client: Exchanges) -> Report:
