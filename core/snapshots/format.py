@@ -55,7 +55,7 @@ class StartEntry(Entry, frozen=True):
 class ProcessEntry(Entry, frozen=True):
     """The fields that only process instances have. `work` is deferred work, only of a root.
 
-    `suspended_work`: work that waits for the end of a suspension."""
+    `suspended_work`: work that waits for the end of a suspension. `due_at`: the instance is late afterwards."""
 
     definition_key: Key
     business_id: str | None = None
@@ -68,6 +68,7 @@ class ProcessEntry(Entry, frozen=True):
     suspended_at: Time | None = None
     suspended_reason: str | None = None
     suspended_work: tuple[tuple[int, str, Any], ...] = ()
+    due_at: Time | None = None
 
 
 class LoopEntry(Entry, frozen=True):

@@ -113,6 +113,7 @@ def _instance(
         suspended_at=process.suspended_at,
         suspended_reason=process.suspended_reason,
         suspended_work=process.suspended_work,
+        due_at=process.due_at,
     )
     instance.instance = instance
     if caller is None:

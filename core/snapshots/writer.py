@@ -172,6 +172,7 @@ def _process(row: Instance) -> entries.ProcessEntry:
         suspended_at=row.suspended_at,
         suspended_reason=row.suspended_reason,
         suspended_work=row.suspended_work,
+        due_at=row.due_at,
     )
 
 

@@ -7,9 +7,9 @@ from random import Random
 import pytest
 
 from tests.core.engine import Engine, snapshot
-from tests.core.event_models import LIMITS, loop, model
+from tests.core.event_models import LIMITS, loop, model, run
 from tests.core.golden import recording, test_models, variants, variants_timers, variants_waits
-from tests.core.models import end, par, start, task
+from tests.core.models import end, par, process, start, task
 from tests.core.randomised.random_model_checks import nothing
 from tests.core.randomised.random_model_checks import play as play_model
 from tests.core.randomised.runs import digest, play, recorded
@@ -144,6 +144,20 @@ def test_a_paged_loop_is_written_like_any_other(paged_from):
     for _ in items[1:]:
         engine.complete("t")
     assert not engine.state.elements
+
+
+def test_an_instance_and_a_task_that_are_restored_are_late_at_the_same_time():
+    properties = '<zeebe:properties><zeebe:property name="vivero.due" value="PT4H"/></zeebe:properties>'
+    due = f"<extensionElements>{properties}</extensionElements>"
+    of_task = f'<userTask id="t"><extensionElements><zeebe:userTask/>{properties}</extensionElements></userTask>'
+    engine = Engine()
+    key = run(engine, process(due, start(), of_task, "start > t"))
+    (task,) = engine.state.user_tasks.values()
+    late_at = engine.state.elements[key].due_at, task.due_at
+    restored(engine)
+    (task,) = engine.state.user_tasks.values()
+    assert (engine.state.elements[key].due_at, task.due_at) == late_at
+    assert None not in late_at
 
 
 @pytest.mark.parametrize("limits", LIMITS)
