@@ -36,6 +36,7 @@ async def grant(connection: Connection, role: str, tenants: Sequence[str]) -> No
     unknown = (await connection.execute(_sql["unknown_tenants"], (list(tenants),))).rows
     if unknown:
         raise RefusedGrant(f"there is no tenant {', '.join(id for (id,) in unknown)}: `vivero tenant list` shows them")
+    await connection.execute(_sql["forget"], (role,))
     await connection.script(f"GRANT USAGE ON SCHEMA {schema} TO {quoted}")
     await connection.script(f"GRANT EXECUTE ON FUNCTION {await _functions(connection)} TO {quoted}")
     await connection.execute(_sql["grant"], (role, list(tenants)))

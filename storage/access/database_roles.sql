@@ -13,6 +13,13 @@ SELECT p.oid::regprocedure::text FROM pg_proc p
 WHERE p.pronamespace = quote_ident(current_schema())::regnamespace AND p.prosecdef
     AND p.proname IN ('start_process', 'publish_message', 'complete_job', 'defer', 'outcome');
 
+-- name: forget
+-- The tenants of a role that was dropped are not those of a later one of the same name, which has no right to call yet.
+DELETE FROM database_roles d WHERE d.role_name = $1 AND NOT EXISTS (
+    SELECT FROM pg_proc p CROSS JOIN LATERAL aclexplode(p.proacl) a JOIN pg_roles r ON r.oid = a.grantee
+    WHERE p.pronamespace = quote_ident(current_schema())::regnamespace AND p.prosecdef AND p.proname = 'start_process'
+        AND r.rolname = d.role_name);
+
 -- name: grant
 -- A repeated call changes nothing.
 INSERT INTO database_roles (role_name, tenant_id) SELECT $1, unnest($2::text[]) ON CONFLICT DO NOTHING;
@@ -22,8 +29,8 @@ INSERT INTO database_roles (role_name, tenant_id) SELECT $1, unnest($2::text[]) 
 DELETE FROM database_roles WHERE role_name = $1;
 
 -- name: grants
--- Each role with its tenants, and whether it is still there: a grant outlives its role, and a later one of the same name needs
--- the right to call first.
+-- Each role with its tenants, and whether it is still there: a grant outlives its role, and begins anew for a later one of the
+-- same name.
 SELECT d.role_name, array_agg(d.tenant_id ORDER BY d.tenant_id COLLATE "C"),
     EXISTS (SELECT FROM pg_roles r WHERE r.rolname = d.role_name)
 FROM database_roles d GROUP BY d.role_name ORDER BY d.role_name COLLATE "C";

@@ -125,10 +125,13 @@ WHERE q.before < $4
 ORDER BY q.target_partition, q.id;
 
 -- name: delete_queued
--- The outcome without a position says what became of it. One that is being moved is found in the log.
+-- The outcome without a position says what became of it. One that is being moved is found in the log. Those who delete
+-- lock them in one order.
 WITH gone AS (
-    DELETE FROM transaction_inbox q USING unnest($1::int[], $2::bigint[]) AS x(partition, id)
-    WHERE q.target_partition = x.partition AND q.id = x.id
+    DELETE FROM transaction_inbox q WHERE (q.target_partition, q.id) IN (
+        SELECT t.target_partition, t.id FROM transaction_inbox t
+        JOIN unnest($1::int[], $2::bigint[]) AS x(partition, id) ON t.target_partition = x.partition AND t.id = x.id
+        ORDER BY t.target_partition, t.id FOR UPDATE OF t)
     RETURNING q.*
 )
 INSERT INTO transaction_outcomes (target_partition, id, tenant_id, role_name, moved_at)

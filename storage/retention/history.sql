@@ -1,10 +1,12 @@
 -- name: delete_queued
 -- Completions of their jobs that clients queued in their own transactions, and that would be rejected. Few commands wait there.
+-- Those who delete lock them in one order.
 WITH gone AS (
     DELETE FROM transaction_inbox q WHERE (q.target_partition, q.id) IN (
         SELECT t.target_partition, t.id FROM transaction_inbox t
         JOIN jobs j ON j.job_key = t.key JOIN process_instances p ON p.process_instance_key = j.root_key
-        WHERE p.process_instance_key = ANY ($1::bigint[]) AND p.ended_at IS NOT NULL)
+        WHERE p.process_instance_key = ANY ($1::bigint[]) AND p.ended_at IS NOT NULL
+        ORDER BY t.target_partition, t.id FOR UPDATE OF t)
     RETURNING q.*
 )
 INSERT INTO transaction_outcomes (target_partition, id, tenant_id, role_name, moved_at)

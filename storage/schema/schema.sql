@@ -2830,7 +2830,7 @@ DECLARE
     waiting bigint;
     bytes   bigint;
 BEGIN
-    IF number > (SELECT last_value FROM transaction_inbox_room) OR octet_length(content) > 65536 THEN
+    IF number > (SELECT last_value FROM transaction_inbox_room) OR octet_length(content) > 26843 THEN
         SELECT count(*), coalesce(sum(w.size), 0) INTO waiting, bytes
         FROM (SELECT t.size FROM transaction_inbox t LIMIT 10000) w;
         IF waiting >= 10000 OR bytes + octet_length(content) > 268435456 THEN

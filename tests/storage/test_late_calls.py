@@ -11,7 +11,6 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from functools import partial
-from pathlib import Path
 from typing import Any
 from uuid import uuid4
 
@@ -19,6 +18,7 @@ import pytest
 import trio
 
 from tests.eventually import eventually
+from tests.named_sql import STORAGE, named_sql_files
 from vivero.storage.access import audit_log, directory, identities, sessions
 from vivero.storage.background import alert_rules, event_consumers, job_executions, outbox, usual_durations
 from vivero.storage.background.alert_rules import AlertDelivery, DueRule
@@ -50,10 +50,6 @@ from vivero.storage.work.activation import ActivationRequest
 
 TIMES = int(os.environ.get("VIVERO_LATE", "1"))
 """How often each call comes late."""
-STORAGE = Path(__file__).parents[2] / "storage"
-SCRIPTS = {"schema", "distributed"}
-"""Files without named statements."""
-FILES = sorted(path for path in STORAGE.rglob("*.sql") if path.parent.name != "migrations" and path.stem not in SCRIPTS)
 DAY_MS = 24 * 3_600_000
 ASK = ActivationRequest("work", "<default>", 1, 60_000, "w")
 NAMED = ASK._replace(names=["x"])
@@ -1141,7 +1137,7 @@ WITH_CHANGES = {
     *("saved_views.save", "saved_views.delete"),
     *(f"alert_rules.{name}" for name in ("drop_waiting", "save", "mute", "delete", "test")),
     *("model_drafts.add", "model_drafts.change", "model_drafts.delete"),
-    *("database_roles.grant", "database_roles.revoke"),
+    *("database_roles.forget", "database_roles.grant", "database_roles.revoke"),
     *("history.delete_queued", "erasure_by_value.delete_queued"),
     "task_listeners.changed",
     "cluster_variables.changed",
@@ -1155,7 +1151,7 @@ WRITES = re.compile(
 
 
 def test_every_call_that_writes_is_tried_late():
-    statements = [one for path in FILES for one in load(path).values()]
+    statements = [one for path in named_sql_files() for one in load(path).values()]
     writing = {one.name for one in statements if WRITES.search(one.text)}
     fenced = {name for name in writing if name.startswith(FENCED)}
     assert len(fenced) > 30

@@ -285,8 +285,11 @@ async def test_a_full_inbox_refuses_and_a_move_makes_room(connection, caller, da
     caller.rollback()
     caller.execute("UPDATE transaction_inbox SET size = 30000 WHERE target_partition = 9")
     caller.commit()
-    large = json.dumps({"x": "x" * 70_000})
+    large = json.dumps({"x": "x" * 27_000})
     assert refused(caller, "SELECT start_process('order', %s)", large)[0] == "53400"
+    caller.execute("SELECT setval('transaction_inbox_room', 1000)")
+    small = json.dumps({"x": "x" * 26_000})
+    assert start(caller, variables=small) > ids[-1], "10,000 of these have 256 MiB"
 
 
 # ------------------------------------------------------------------------------------------------ rights
@@ -355,6 +358,19 @@ async def test_a_revoked_role_may_call_nothing_more(connection, caller, role, da
         assert not await database_roles.revoke(connection, role)
         assert refused(session, "SELECT start_process('order')")[0] == "42501"
     assert await database_roles.grants(connection) == []
+
+
+async def test_a_role_does_not_inherit_the_tenants_of_a_dropped_one_of_its_name(connection, role):
+    """Rows without a right to call are those of the dropped role."""
+    await connection.execute(
+        "INSERT INTO database_roles (role_name, tenant_id) VALUES ($1, '*'), ('other', '*')", (role,)
+    )
+    await grant(connection, role, "acme")
+    assert ("other", ["*"], False) in await database_roles.grants(connection)
+    assert (role, ["acme"], True) in await database_roles.grants(connection)
+    await grant(connection, role, "<default>")
+    assert (role, ["<default>", "acme"], True) in await database_roles.grants(connection)
+    await connection.execute("DELETE FROM database_roles")
 
 
 async def test_the_search_path_of_a_caller_leads_nowhere_else(connection, caller, role, database):

@@ -1,9 +1,8 @@
 """The loader of named statements, and the rules that hold for every .sql file of the project."""
 
-from pathlib import Path
-
 import pytest
 
+from tests.named_sql import named_sql_files
 from vivero.storage.postgres.sql_files import SqlFileError, load
 
 GOOD = """-- Statements of the log.
@@ -119,14 +118,8 @@ def test_a_variant_has_more_lines(file):
     assert count.name == "log.count"
 
 
-STORAGE = Path(__file__).parents[3] / "storage"
-
-
 def test_every_statement_of_the_project_keeps_the_rules():
-    scripts = {"schema", "distributed"}
-    files = sorted(
-        path for path in STORAGE.rglob("*.sql") if path.parent.name != "migrations" and path.stem not in scripts
-    )
+    files = named_sql_files()
     assert files
     for path in files:
         for statement in load(path).values():
