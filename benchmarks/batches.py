@@ -1,9 +1,10 @@
 """Effects of batches of operations on others, and of modifications of a large instance tree.
 
 `VIVERO_BENCH_INSTANCES` is how many instances a batch has (10,000), `VIVERO_BENCH_TREE` how many elements the tree has
-(9,990). A batch migrates all instances alone. Then, beside others (`VIVERO_BENCH_PER_SECOND`), a batch migrates them
-back, a batch moves their tokens, and forecasts of a batch follow each other. In the tree as many elements begin, move
-and end, each by one modification.
+(9,990), `VIVERO_BENCH_PER_SECOND` how many instances others start a second (100). A batch migrates all instances alone,
+once their creations count no more as others. Then, beside others, a batch migrates them back, a batch moves their
+tokens, and forecasts of a batch follow each other. In the tree as many elements begin, move and end, each by one
+modification.
 """
 
 from __future__ import annotations
@@ -34,6 +35,7 @@ from benchmarks.loops import (
 
 INSTANCES = int(os.environ.get("VIVERO_BENCH_INSTANCES", "10000"))
 TREE = int(os.environ.get("VIVERO_BENCH_TREE", "9990"))
+PER_SECOND = float(os.environ.get("VIVERO_BENCH_PER_SECOND", "100"))
 FORECAST_S = 15.0
 BETWEEN_S = 3.0
 AT_ONCE = 16
@@ -61,10 +63,11 @@ async def _measure(_dsn: str, port: int, process: psutil.Process) -> dict[str, f
     async with httpx.AsyncClient(base_url=f"http://127.0.0.1:{port}/v2", timeout=PATIENCE_S) as client:
         first, second = [await _deploy(client, model) for model in (FIRST, SECOND)]
         await _create_all(client)
+        await trio.sleep(WARM_S)
         before = cpu_s(process)
         await _batch(client, "migration", _migration(first, second), "alone", phases)
         figures["alone_program_cpu_ms_per_item"] = 1000 * (cpu_s(process) - before) / INSTANCES
-        others = await begin_others(port)
+        others = await begin_others(port, PER_SECOND)
         await trio.sleep(WARM_S)
         async with _phase("idle", phases):
             await trio.sleep(IDLE_S)

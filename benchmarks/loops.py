@@ -144,9 +144,9 @@ async def watch_memory(process: psutil.Process, memory: list[int]) -> None:
         memory.append(process.memory_info().rss)
 
 
-async def begin_others(port: int) -> trio.Process:
-    """Begin the client of the others, in a process of its own."""
-    command = [sys.executable, "-m", "benchmarks.loops", str(port)]
+async def begin_others(port: int, per_second: float = PER_SECOND) -> trio.Process:
+    """Begin the client of the others, in a process of its own. It starts this many instances a second."""
+    command = [sys.executable, "-m", "benchmarks.loops", str(port), str(per_second)]
     return await trio.lowlevel.open_process(
         command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, cwd=Path(__file__).parents[1]
     )
@@ -170,9 +170,10 @@ class _Others:
     was due first.
     """
 
-    def __init__(self, port: int) -> None:
+    def __init__(self, port: int, per_second: float) -> None:
         self.selector = selectors.DefaultSelector()
         self._port = port
+        self._per_second = per_second
         self._free: deque[Channel] = deque()
         """Each gets its turn before the server closes it for having been idle."""
         self._request = create_request("await")
@@ -192,7 +193,7 @@ class _Others:
                 key.data.readable()
             if time.perf_counter() >= following:
                 self._start(following)
-                following += 1 / PER_SECOND
+                following += 1 / self._per_second
             while self._again and self._again[0][0] <= time.perf_counter():
                 self._start(self._again.popleft()[1])
 
@@ -215,6 +216,6 @@ class _Others:
 
 
 if __name__ == "__main__":
-    _client = _Others(int(sys.argv[1]))
+    _client = _Others(int(sys.argv[1]), float(sys.argv[2]))
     _client.run()
     print(json.dumps(_client.latencies))

@@ -81,6 +81,7 @@ async def test_workers_and_the_server_are_killed(program, start_worker, tmp_path
         await program.kill()
         await program.restart()
         first.kill()
+        first.wait()
         gate.write_text("open")
         await eventually(
             lambda: ended(client), "all instances have ended", within_s=120, accept=lambda count: count == INSTANCES

@@ -56,7 +56,7 @@ def test_a_single_duration_is_every_percentile():
 
 
 async def test_the_usual_duration_of_a_version_is_its_90th_percentile(database, seed):
-    """Of versions with open instances; some have too few completed ones, or only short or old ones."""
+    """Only versions with open instances have one. Some have too few completed ones, or only short or old ones."""
     random = Random(seed)
     histograms = {
         key: Counter(bucket_of(int(random.expovariate(1 / 3_600_000 / key))) for _ in range(20 + key))

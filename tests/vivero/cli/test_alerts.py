@@ -15,7 +15,7 @@ from vivero.storage.background.alert_rules import METRICS
 PATH = "/v2/alert-rules"
 UNTIL = "2030-01-01T08:00:00Z"
 RULE = {"alertRuleKey": "7", "name": "stuck", "processDefinitionId": None, "metric": "INCIDENTS", "threshold": 3}
-RULE |= {"value": 9, "isRaised": True, "error": None, "mutedUntil": None}
+RULE |= {"value": 9, "isRaised": True, "error": None, "mutedUntil": None, "madeBy": "ada"}
 RULE |= {"deliveryKind": "RAISED", "deliveryState": "PENDING", "deliveryError": "TIMEOUT: late"}
 
 
@@ -61,7 +61,7 @@ def test_a_rule_is_saved(asked):
 
 def test_a_list_shows_value_state_and_the_newest_delivery(asked):
     shown = invoke("list", "--raised").stdout
-    assert all(text in shown for text in ("stuck", "INCIDENTS", "9", "raised", "RAISED PENDING TIMEOUT: late"))
+    assert all(text in shown for text in ("stuck", "INCIDENTS", "9", "raised", "RAISED PENDING TIMEOUT: late", "ada"))
     assert asked[0][2]["filter"] == {"isRaised": True}
 
 

@@ -37,6 +37,7 @@ COLUMNS = (
     Column("state", _state, wraps=True),
     Column("muted until", time("mutedUntil"), spare=2),
     Column("delivery", _delivery, wraps=True, spare=1),
+    Column("made by", field("madeBy"), wraps=True, spare=3),
 )
 
 
