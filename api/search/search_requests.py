@@ -147,13 +147,20 @@ def _allowed(request: Request, resource: Resource) -> Iterator[tuple[str, Any]]:
         yield GRANTED, request.allowed.tasks
 
 
-async def run(request: Request, services: Services, prepared: SearchStatement) -> Response:
-    """The answer to a query. Raises Problem 400 if it is too large, 503 if there is no memory for it in time."""
+async def run(
+    request: Request, services: Services, prepared: SearchStatement, shown: Callable[[bytes], bytes] | None = None
+) -> Response:
+    """The answer to a query. Raises Problem 400 if it is too large, 503 if there is no memory for it in time.
+
+    `shown` makes what the caller sees of each item (JSON).
+    """
     with services.reads.pages.share() as share:
         try:
             page = await fetch_page(request, services, prepared, share)
         except BadQuery as error:
             raise problem_of(error) from error
+        if shown is not None:
+            page = msgspec.structs.replace(page, items=[shown(item) for item in page.items])
         return json_response(_document(page))
 
 

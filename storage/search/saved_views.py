@@ -31,6 +31,8 @@ SAVED_VIEWS = Resource(
         Field("query", "v.query", TEXT),
         filtered("isShared", "v.is_shared", FLAG),
         filtered("owner", "v.owner_id", TEXT),
+        Field("ownerType", "v.owner_type", TEXT),
+        Field("ownerProvider", "v.owner_provider", TEXT),
         filtered("tenantId", "v.tenant_id", TEXT),
         Field("creationDate", "v.created_at", TIME),
         Field("lastUpdatedDate", "v.updated_at", TIME),

@@ -163,6 +163,10 @@ class Console:
         self.page.emulate_media(color_scheme=theme, reduced_motion="reduce")
         expect(self.page.locator(f"html[data-theme={theme}]")).to_be_visible()
 
+    def more(self) -> None:
+        """Open what the head of the page offers beside its buttons."""
+        self.page.locator(".more > summary").click()
+
     def press(self, *keys: str) -> None:
         """Press keys one after another."""
         for key in keys:

@@ -81,7 +81,10 @@ def test_rows_and_panes_stay_as_they_were_arranged(console, stuck):
     console.page.mouse.move(divider["x"] + 50, divider["y"] - 36)
     console.page.mouse.up()
     eventually_sync(lambda: history.bounding_box()["height"], accept=lambda found: found == height + 40)
-    console.tab_to("Full screen", most=300)
+    console.tab_to("Map", exact=True, most=300)
+    console.press("Enter")
+    expect(console.page.locator(".djs-minimap.open .map")).to_be_visible()
+    console.tab_to("Full screen")
     console.press("Enter")
     navigation = console.page.get_by_role("navigation", name="Main")
     expect(navigation).to_be_hidden()
@@ -90,6 +93,15 @@ def test_rows_and_panes_stay_as_they_were_arranged(console, stuck):
     assert console.violations() == []
     console.press("Enter")
     expect(navigation).to_be_visible()
+    console.tab_to("Details", exact=True)
+    console.press("Enter")
+    expect(aside).to_be_hidden()
+    console.page.reload()
+    console.settle()
+    expect(console.page.locator(".djs-minimap.open .map")).to_be_visible()
+    expect(aside).to_be_hidden()
+    assert console.violations() == []
+    assert console.is_uncovered(".bjs-powered-by")
 
 
 def test_why_a_message_matches_nobody(console, api):
@@ -155,6 +167,7 @@ def jobs_of(api, key):
 
 def test_a_version_is_deleted(console, api, invoice):
     console.open("/processes/invoice")
+    console.more()
     console.page.get_by_role("button", name="Delete …").click()
     console.page.get_by_role("dialog").get_by_role("button", name="Delete").click()
     expect(console.page.get_by_text("Done at position")).to_be_visible()
@@ -287,6 +300,7 @@ def test_a_version_is_deleted_with_its_history(console, api):
     key = api.start("short-lived", "SHORT", claim="CLM")
     api.post(f"/process-instances/{key}/cancellation", {})
     console.open("/processes/short-lived")
+    console.more()
     console.page.get_by_role("button", name="Delete …").click()
     dialog = console.page.get_by_role("dialog")
     dialog.get_by_label("Also delete its ended instances").check()

@@ -13,8 +13,7 @@ from vivero.api.callers.permissions import RESOURCES
 from vivero.storage.work import batch_operations
 
 KB = 1000
-FIRST_PAGE = {"js": 45.1, "css": 8}
-"""The table of pages names the editor and its drafts: 0.1."""
+FIRST_PAGE = {"js": 44.6, "css": 8}
 FONT_KB = 49
 EDITOR = {"editor.*.js": 470, "editor.*.css": 10}
 """The modeler, its panel of properties and an editor of expressions, for those who edit."""
@@ -27,7 +26,7 @@ CHUNKS = {
 } | EDITOR
 OTHER_CHUNKS_KB = 15
 ALL_KB = 1500
-SCRIPT_LINES, STYLE_LINES, FILE_LINES, PACKAGES = 19_450, 2_412, 350, 84
+SCRIPT_LINES, STYLE_LINES, FILE_LINES, PACKAGES = 19_700, 2_520, 350, 85
 EDITOR_LINES = 1_200
 """Lines in the layout of the formatter; locales have one for each text, and do not count.
 
@@ -163,7 +162,7 @@ def test_all_languages_have_other_words():
     for name in ("es", "pt"):
         assert pairs[name].keys() == pairs["en"].keys()
         same = [key for key in pairs["en"] if pairs[name][key] == pairs["en"][key] and len(pairs["en"][key]) > 10]
-        assert [key for key in same if key != "variables.json"] == []
+        assert [key for key in same if key not in ("variables.json", "count.variables")] == []
 
 
 def lines(*patterns):

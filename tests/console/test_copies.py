@@ -201,6 +201,7 @@ def test_actions_of_a_process(console, api):
     dialog.get_by_role("button", name="Start", exact=True).click()
     told(console, "Start")
     console.open("/processes/copied")
+    console.more()
     sent = ("POST", r"resources/\d+/deletion", None)
     act(console, "Delete", sent, confirm="Delete", told_as="Delete v1")
 

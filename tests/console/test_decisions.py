@@ -62,7 +62,7 @@ def open_instance(console, key, number):
 
 def test_a_decision_instance_shows_values_and_the_rule_that_matched(console, api, quoted):
     console.open(f"/decision-instances?instance={quoted}")
-    expect(console.page.get_by_text("2 in total")).to_be_visible()
+    expect(console.page.get_by_text("2 decision instances")).to_be_visible()
     console.row_to("Discount")
     console.press("Enter")
     console.settle()
@@ -225,7 +225,7 @@ def test_evaluations_are_deleted(console, api):
     dialog.get_by_role("button", name="Delete evaluation").click()
     expect(console.page).to_have_url(re.compile("decision-instances$"))
     console.open(f"/decision-instances?decision={id}")
-    expect(console.page.get_by_text("2 in total")).to_be_visible()
+    expect(console.page.get_by_text("2 decision instances")).to_be_visible()
     console.page.get_by_role("button", name="Delete all 2 …").click()
     dialog = console.page.get_by_role("dialog", name="Delete all 2")
     dialog.get_by_text("Copy as curl or vivero").click()

@@ -24,6 +24,7 @@ def test_a_version_is_edited_examined_and_deployed(console, api):
     page = console.page
     console.open("/processes/order")
     assert not [url for url in console.urls if "/editor-" in url]
+    console.more()
     page.get_by_role("link", name="Edit", exact=True).click()
     console.settle()
     assert [url for url in console.urls if "/editor-" in url]
@@ -129,6 +130,7 @@ def test_a_draft_is_kept_and_nobody_overwrites_it(console, api):
 def test_a_model_runs_right_there(console, api):
     page = console.page
     console.open("/processes/order")
+    console.more()
     page.get_by_role("link", name="Edit", exact=True).click()
     console.settle()
     page.get_by_role("button", name="Try it").click()

@@ -25,6 +25,7 @@ def test_the_page_of_a_process_leads_to_its_figures(console, api):
     key = api.start("claim-review", "FIGURES-1", claim="C")
     api.post(f"/process-instances/{key}/cancellation", {})
     console.open("/processes/claim-review")
+    console.more()
     page.get_by_role("link", name="Figures", exact=True).last.click()
     figure = page.get_by_role("figure", name="The past 14 days")
     expect(figure.get_by_role("row")).to_have_count(15)

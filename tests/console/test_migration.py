@@ -45,6 +45,7 @@ def pick(console, number, id):
 def test_an_instance_is_migrated(console, api, versions):
     key = started(api, "MOVE-1")
     console.open(f"/instances/{key}")
+    console.more()
     console.page.get_by_role("link", name="Migrate …").click()
     console.settle()
     table = console.page.get_by_role("table", name="Mappings")
@@ -145,6 +146,7 @@ def test_called_instances_are_migrated_with_their_caller(console, api):
     deploy("called-moves", task("pay-later", "pay"), "pay-later")
     deploy("calls-moves", call("ask-more", "called-moves"), "ask-more")
     console.open(f"/instances/{key}")
+    console.more()
     console.page.get_by_role("link", name="Migrate …").click()
     console.settle()
     console.page.get_by_label("Also migrate the instances that they called").check()

@@ -56,6 +56,7 @@ def drag(console, source, target):
 
 def test_a_token_is_dragged_to_another_element(console, api, order):
     console.open(f"/instances/{order}")
+    console.more()
     console.page.get_by_role("button", name="Modify").click()
     panel = console.page.get_by_role("complementary", name="Modify")
     expect(panel).to_contain_text("Drag a token to another element")
@@ -104,6 +105,8 @@ def test_a_token_is_dragged_to_another_element(console, api, order):
 @pytest.mark.long
 def test_a_token_is_moved_by_keyboard(console, api, order):
     console.open(f"/instances/{order}?element=charge-card")
+    console.tab_to("More", exact=True)
+    console.press("Enter")
     console.tab_to("Modify", exact=True)
     console.press("Enter")
     console.tab_to("Move to …")

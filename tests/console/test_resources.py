@@ -91,6 +91,7 @@ def test_two_versions_are_compared_in_one_diagram(console, api):
     api.start("compared", "CMP-1", items=[])
     page = console.page
     console.open("/processes/compared")
+    console.more()
     page.get_by_role("link", name="Versions", exact=True).click()
     rows = page.get_by_role("row")
     expect(rows.nth(1)).to_contain_text(re.compile(r"v2.*anonymous.*1"))

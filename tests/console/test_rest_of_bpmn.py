@@ -208,6 +208,7 @@ def test_a_called_global_task_has_a_diagram(console, api):
     expect(console.page).to_have_url(re.compile("element=_ask%23task"))
     expect(console.page.get_by_role("link", name="Open task")).to_be_visible()
     assert console.violations() == []
+    console.more()
     console.page.get_by_role("button", name="Modify").click()
     panel = console.page.get_by_role("complementary", name="Modify")
     expect(panel.get_by_role("button", name="Terminate Ask <them>")).to_be_visible()
@@ -255,7 +256,7 @@ def test_a_loop_is_a_tree_of_iterations_with_their_items_and_called_instances(co
     expect(rows).to_have_count(22)
     expect(rows.nth(2)).to_contain_text('#1 "CLM-100"')
     expect(rows.nth(2).get_by_role("link", name="Claim review")).to_be_visible()
-    expect(aside).to_contain_text("20 of 25 are shown.")
+    expect(aside).to_contain_text("20 of 25 element instances")
     aside.get_by_role("button", name="Show more").click()
     expect(rows).to_have_count(27)
     assert console.violations() == []
@@ -285,7 +286,7 @@ def test_a_loop_leads_to_each_of_its_many_incidents(console, api):
     console.open(f"/instances/{key}?element=each")
     aside = console.page.get_by_role("complementary", name="Details")
     expect(aside.locator(".incident")).to_have_count(20)
-    expect(aside).to_contain_text("20 of 610 are shown.")
+    expect(aside).to_contain_text("20 of 610 incidents")
     rows = aside.locator(".tree > li")
     expect(rows).to_have_count(1)
     aside.get_by_label("Only with an incident").check()
@@ -295,7 +296,7 @@ def test_a_loop_leads_to_each_of_its_many_incidents(console, api):
     for shown in (100, 500, 111):
         rest.get_by_role("button", name="Show more").click()
         expect(rows).to_have_count(shown)
-    expect(rest).to_contain_text("501–611 of 611 are shown.")
+    expect(rest).to_contain_text("501–611 of 611 element instances")
     expect(rows.last).to_contain_text("#620 620")
     rest.get_by_role("button", name="First").click()
     expect(rows.nth(1)).to_contain_text("#11 11")

@@ -1,7 +1,9 @@
 // A diagram on a page. The chunk with bpmn-js is loaded with the first one.
-import { type ReadonlySignal, useSignal } from '@preact/signals';
+import { type ReadonlySignal, type Signal, useSignal } from '@preact/signals';
+import type { ComponentChildren } from 'preact';
 import { useEffect, useLayoutEffect, useRef } from 'preact/hooks';
 import { t } from '../lib/i18n.ts';
+import { inspector, minimap } from '../lib/settings.ts';
 import { type Badges, instanceBadges } from './badges.ts';
 import type { Carrying } from './carrying.ts';
 import type { Diagram } from './diagram.ts';
@@ -24,6 +26,8 @@ export type CanvasProps = {
   carrying?: Carrying | null;
   past?: ReadonlySignal<boolean>;
   made?: (diagram: Diagram | null) => void;
+  /** Whether the page has an inspector that can be folded away. */
+  foldable?: boolean;
 };
 
 /** Load the chunk while the page asks for its data. */
@@ -32,6 +36,20 @@ export const warmUp = (): void => void import('./diagram.ts').catch(() => {});
 /** The page takes the whole screen, without navigation and history, or gives it back, as Escape does. A browser may refuse. */
 const fullScreen = (): Promise<void> =>
   document.fullscreenElement ? document.exitFullscreen() : document.documentElement.requestFullscreen();
+
+const mapOf = async () => (await import('./minimap.ts')).minimapOptions;
+
+/** A button that turns a setting of this browser on and off. */
+const Switch = ({ of, ...button }: { of: Signal<'on' | 'off'>; class: string; children: ComponentChildren }) => (
+  <button
+    type="button"
+    aria-pressed={of.value === 'on'}
+    onClick={() => {
+      of.value = of.value === 'on' ? 'off' : 'on';
+    }}
+    {...button}
+  />
+);
 
 export function Canvas({
   xml,
@@ -46,9 +64,11 @@ export function Canvas({
   carrying = null,
   past,
   made: onMade,
+  foldable = false,
 }: CanvasProps) {
   const host = useRef<HTMLDivElement>(null);
   const diagram = useSignal<Diagram | null>(null);
+  const drawn = useSignal(false); // the buttons stay while it is drawn anew, and so does the focus on one of them
   const failed = useSignal<string | null>(null);
   const rules = useRef(carrying);
   rules.current = carrying;
@@ -67,16 +87,22 @@ export function Canvas({
     import('./diagram.ts')
       .then(async (loaded) => {
         if (gone) return;
-        const shown = await withDiagram(xml, process);
+        const [shown, map] = await Promise.all([
+          withDiagram(xml, process),
+          minimap.peek() === 'on' ? mapOf().catch(() => undefined) : undefined, // without it the diagram is whole
+        ]);
         if (gone) return;
-        made = await loaded.createDiagram(host.current!, shown, words, onSelect);
+        made = await loaded.createDiagram(host.current!, shown, words, onSelect, map);
         if (gone) return made.destroy();
         made.fit();
         names?.(made.names());
         diagram.value = made;
+        drawn.value = true;
       })
       .catch((error: Error) => {
-        if (!gone) failed.value = error.message;
+        if (gone) return;
+        failed.value = error.message;
+        drawn.value = false;
       });
     const watcher = new ResizeObserver(() => made?.fit());
     watcher.observe(host.current!);
@@ -86,7 +112,7 @@ export function Canvas({
       diagram.value = null;
       made?.destroy();
     };
-  }, [xml, process]);
+  }, [xml, process, minimap.value]);
   useEffect(() => {
     diagram.value?.show(marks, badges ?? instanceBadges);
   }, [diagram.value, marks]);
@@ -112,24 +138,34 @@ export function Canvas({
   return (
     <div class={past?.value ? 'canvas past' : 'canvas'} data-ready={on || failed.value !== null ? '' : undefined}>
       <div class="surface" ref={host} />
-      {on && (
-        <div class="zoom">
-          <button type="button" onClick={() => on.zoom(1.25)} aria-label={t('zoom.in')}>
-            +
-          </button>
-          <button type="button" onClick={() => on.zoom(0.8)} aria-label={t('zoom.out')}>
-            −
-          </button>
-          <button type="button" onClick={() => on.fit()}>
-            {t('zoom.fit')}
-          </button>
-          {document.fullscreenEnabled && (
-            <button type="button" onClick={() => void fullScreen().catch(() => {})}>
-              {t('zoom.full')}
+      <div class="zoom">
+        {drawn.value && (
+          <>
+            <button type="button" onClick={() => on?.zoom(1.25)} aria-label={t('zoom.in')}>
+              +
             </button>
-          )}
-        </div>
-      )}
+            <button type="button" onClick={() => on?.zoom(0.8)} aria-label={t('zoom.out')}>
+              −
+            </button>
+            <button type="button" onClick={() => on?.fit()}>
+              {t('zoom.fit')}
+            </button>
+            <Switch of={minimap} class="wide">
+              {t('zoom.map')}
+            </Switch>
+            {document.fullscreenEnabled && (
+              <button type="button" onClick={() => void fullScreen().catch(() => {})}>
+                {t('zoom.full')}
+              </button>
+            )}
+          </>
+        )}
+        {foldable && (
+          <Switch of={inspector} class="wide">
+            {t('details')}
+          </Switch>
+        )}
+      </div>
       {failed.value !== null && (
         <div class="empty">
           <p>{t('diagram.failed')}</p>

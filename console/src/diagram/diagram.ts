@@ -158,12 +158,13 @@ function drawHeat(layer: SVGGElement, counts: ReadonlyMap<string, number>, regis
   }
 }
 
-/** Raises an error if the model cannot be read or has no diagram. */
+/** Raises an error if the model cannot be read or has no diagram. `extension`: more options of the viewer. */
 export async function createDiagram(
   host: HTMLElement,
   { xml, ids }: Drawable,
   words: Words,
   onSelect: (id: string) => void,
+  extension: { additionalModules?: unknown[] } = {},
 ): Promise<Diagram> {
   const bpmnRenderer = {
     defaultFillColor: 'var(--shape)',
@@ -171,7 +172,9 @@ export async function createDiagram(
     defaultLabelColor: 'var(--fg)',
   };
   const textRenderer = { defaultStyle: { fontFamily: FONT } };
-  const viewer = new Viewer({ container: host, additionalModules: [outline], bpmnRenderer, textRenderer } as object);
+  const additionalModules = [outline, ...(extension.additionalModules ?? [])];
+  const options = { ...extension, container: host, additionalModules, bpmnRenderer, textRenderer };
+  const viewer = new Viewer(options as object);
   try {
     // Labels break where this face says. A browser that does not get it, or not soon, draws them in another one.
     const late = new Promise((done) => setTimeout(done, FONT_MS));
@@ -198,6 +201,7 @@ export async function createDiagram(
   const surface = host.querySelector('svg')!;
   surface.setAttribute('role', 'group');
   surface.setAttribute('aria-label', words.diagram);
+  host.querySelector('.djs-minimap')?.setAttribute('aria-hidden', 'true'); // it has nothing for the keyboard
   reachable(shapes, services, onSelect);
   for (const shape of shapes) registry.getGraphics(shape.id).setAttribute('aria-label', label(shape));
   services.eventBus.on('element.click', ({ element }) => {

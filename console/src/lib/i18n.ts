@@ -8,6 +8,8 @@ export type Catalogue = Record<keyof typeof en, string>;
 export type Later = Record<keyof typeof later, string>;
 export const LANGUAGES = { en: 'English', es: 'Español', pt: 'Português' } as const;
 export type Language = keyof typeof LANGUAGES;
+/** What a list counts. Its text has the singular and the plural. */
+export type Counted = Extract<Key, `count.${string}`>;
 
 /** All texts of a language. The first page needs only a part, which it has in English. */
 const LOADERS: Record<Language, () => Promise<Record<Key, string>>> = {
@@ -58,6 +60,13 @@ export const number = (n: number): string => n.toLocaleString(language.value);
 /** A total of a search: exact up to 10,000. */
 export const total = (page: { totalItems: number; hasMoreTotalItems: boolean }): string =>
   number(page.totalItems) + (page.hasMoreTotalItems ? '+' : '');
+
+/** A total with what it counts, such as "1 process" or "11 processes". */
+export function counted(of: Counted, page: { totalItems: number; hasMoreTotalItems: boolean }): string {
+  const [one, other] = catalogue.value[of].split('|') as [string, string];
+  const isOne = !page.hasMoreTotalItems && new Intl.PluralRules(language.value).select(page.totalItems) === 'one';
+  return `${total(page)} ${isOne ? one : other}`;
+}
 
 /** Show another language as soon as it is loaded. The first page has its texts in English already. */
 export async function setLanguage(to: Language): Promise<void> {

@@ -19,6 +19,9 @@ export const density = stored<'dense' | 'comfortable'>('density', 'dense');
 export const historyKind = stored<string>('history', '');
 /** Whether new tasks are told by notifications. */
 export const notifications = stored<'on' | 'off'>('notifications', 'off');
+/** Whether diagrams have a small map of themselves, and whether pages show the inspector beside them. */
+export const minimap = stored<'on' | 'off'>('minimap', 'off');
+export const inspector = stored<'on' | 'off'>('inspector', 'on');
 /** The ids of the columns of the list of instances, with commas between; empty for the usual ones. */
 export const columns = stored<string>('columns', '');
 /** The widths and heights of panes in pixels, as text; empty for those of the design. */

@@ -51,7 +51,7 @@ export type Definition = {
   state: 'ACTIVE' | 'DRAINING' | 'DELETED';
 };
 /** A version of a process or of a decision. */
-export type Versioned = Pick<Definition, 'version' | 'versionTag'>;
+export type Versioned = Pick<Definition, 'version' | 'versionTag' | 'tenantId'>;
 export type DecisionDefinition = {
   decisionDefinitionKey: string;
   decisionDefinitionId: string;

@@ -13,10 +13,11 @@ export const versionsOf = (id: string, abort?: AbortSignal): Promise<Page<Defini
     abort,
   );
 
-/** The version of a process or of a decision that the URL names, else the newest. */
+/** The version of a process or of a decision that the URL names, else the newest. Tenants may have the same ids and numbers. */
 export function chosen<T extends Versioned>(versions: readonly T[]): T | undefined {
-  const wanted = query.value.get('version');
-  return versions.find((one) => String(one.version) === wanted) ?? versions[0];
+  const [wanted, tenant] = [query.value.get('version'), query.value.get('tenant')];
+  const known = versions.filter((one) => tenant === null || one.tenantId === tenant);
+  return known.find((one) => String(one.version) === wanted) ?? known[0];
 }
 
 /** Ask for the resource `versions …` of the page, and for the model of the version that it shows. */

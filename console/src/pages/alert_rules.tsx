@@ -226,6 +226,7 @@ export function AlertRules() {
       <SearchPage<Rule>
         resource="alert-rules"
         label={t('alert.title')}
+        count="count.rules"
         columns={columns()}
         id={(one) => one.alertRuleKey}
         sort="name"

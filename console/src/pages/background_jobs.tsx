@@ -250,6 +250,7 @@ export function BackgroundJobs() {
       <SearchPage<Execution>
         resource="background-jobs"
         label={t('background.executions')}
+        count="count.executions"
         columns={columns()}
         id={(one) => one.id}
         sort="type"

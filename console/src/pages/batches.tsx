@@ -1,13 +1,13 @@
 // Batch operations: their progress, and what happened to each item.
 import { useEffect } from 'preact/hooks';
-import { get } from '../lib/api.ts';
+import { get, ifAllowed, search } from '../lib/api.ts';
 import { ended, isOpen, UPDATE_BATCH } from '../lib/batches.ts';
 import { type Command, perform, wordsOf } from '../lib/commands.ts';
 import { type Key, number, t } from '../lib/i18n.ts';
 import { following } from '../lib/live.ts';
 import { useResource } from '../lib/resource.ts';
 import { href } from '../lib/router.ts';
-import type { Batch, BatchItem } from '../lib/shapes.ts';
+import type { Batch, BatchItem, Instance, Page, SearchRequest } from '../lib/shapes.ts';
 import { Act } from '../parts/act.tsx';
 import { Asking } from '../parts/action.tsx';
 import { CopyCommands } from '../parts/copy_commands.tsx';
@@ -95,6 +95,7 @@ export function Batches() {
       <SearchPage<Batch>
         resource="batch-operations"
         label={t('nav.batches')}
+        count="count.batches"
         columns={columns()}
         id={(batch) => batch.batchOperationKey}
         sort="-batchOperationKey"
@@ -117,13 +118,32 @@ export function Batches() {
   );
 }
 
-const itemColumns = (): Column<BatchItem>[] => [
+type Item = BatchItem & { businessId?: string | null };
+
+/** A page of items, each with the business id of its instance, unless the instance is gone or the user may not read it. */
+async function itemsOf(body: SearchRequest, abort: AbortSignal): Promise<Page<Item>> {
+  const page = await search<BatchItem>('batch-operation-items', body, abort);
+  const keys = [...new Set(page.items.flatMap((item) => item.processInstanceKey ?? []))];
+  if (!keys.length) return page;
+  const asked = { filter: { processInstanceKey: { $in: keys } }, page: { limit: keys.length } };
+  const found = await ifAllowed(search<Instance>('process-instances', asked, abort));
+  const ids = new Map(found?.items.map((one) => [one.processInstanceKey, one.businessId]));
+  return {
+    ...page,
+    items: page.items.map((item) => ({ ...item, businessId: ids.get(item.processInstanceKey ?? '') })),
+  };
+}
+
+const itemColumns = (): Column<Item>[] => [
   {
     title: t('instance'),
     sort: 'processInstanceKey',
-    cell: ({ itemKey, processInstanceKey: key }) => (
+    cell: ({ itemKey, processInstanceKey: key, businessId }) => (
       <a data-row href={key ? href(`/instances/${key}`) : undefined}>
-        <code>{key ?? itemKey}</code>
+        {businessId}{' '}
+        <small>
+          <code>{key ?? itemKey}</code>
+        </small>
       </a>
     ),
   },
@@ -217,10 +237,12 @@ export function BatchPage({ id }: { id: string }) {
         </div>
       )}
       {batch && (
-        <SearchPage<BatchItem>
+        <SearchPage<Item>
           key={`${ended(batch)}`}
           resource="batch-operation-items"
+          load={itemsOf}
           label={t('batch.items')}
+          count="count.items"
           columns={itemColumns()}
           id={(item) => item.itemKey}
           sort="processInstanceKey"

@@ -66,6 +66,7 @@ export function Buffered() {
         <SearchPage<Message>
           resource="messages"
           label={t('message.buffered')}
+          count="count.messages"
           columns={columns()}
           id={(m) => m.messageKey}
           sort="-messageKey"

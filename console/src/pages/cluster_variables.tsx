@@ -194,6 +194,7 @@ export function ClusterVariables() {
         <SearchPage<ClusterVariable>
           resource="cluster-variables"
           label={t('clusterVariables')}
+          count="count.variables"
           columns={columns()}
           id={(one) => `${one.tenantId ?? ''}/${one.name}`}
           sort="name"

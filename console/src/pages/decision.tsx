@@ -137,7 +137,7 @@ export function Decision({ id }: { id: string }) {
         actions={
           definition && (
             <>
-              <VersionChoice versions={versions!} value={definition.version} onChange={(version) => put({ version })} />
+              <VersionChoice versions={versions!} value={definition} />
               {versions!.length > 1 && (
                 <select
                   aria-label={t('decision.compare')}

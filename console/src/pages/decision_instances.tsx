@@ -58,6 +58,7 @@ export function DecisionInstances() {
       <SearchPage<DecisionInstance>
         resource="decision-instances"
         label={t('decision.instances')}
+        count="count.decisionInstances"
         columns={columns()}
         id={(d) => d.decisionEvaluationInstanceKey}
         sort="-evaluationDate"

@@ -80,6 +80,7 @@ export function Decisions() {
         resource="decision-definitions"
         load={countedDecisions}
         label={t('nav.decisions')}
+        count="count.decisions"
         columns={columns()}
         id={(d) => d.decisionDefinitionKey}
         sort="name"

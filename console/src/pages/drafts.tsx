@@ -54,6 +54,7 @@ export function Drafts() {
         <SearchPage<Listed>
           resource="model-drafts"
           label={t('draft.list')}
+          count="count.drafts"
           columns={columns()}
           id={(one) => one.modelDraftKey}
           sort="-lastUpdatedDate"

@@ -137,7 +137,7 @@ function Rows({ found, tree, loop }: { found: Growing<ElementInstance>; tree: Tr
         <p class="dim">{t('tree.none')}</p>
       )}
       {items.problem && <ProblemBox problem={items.problem} />}
-      <Rest {...found} shown={page.items.length} of={page.page} />
+      <Rest count="count.elements" page={page} steps={found} />
     </>
   );
 }

@@ -71,7 +71,7 @@ export function Incidents({
       {shown.map((incident) => (
         <IncidentCard key={incident.incidentKey} now={now} incident={incident} />
       ))}
-      {isCut && <Rest {...found} shown={shown.length} of={page?.page} />}
+      {isCut && <Rest count="count.incidents" page={page} steps={found} />}
     </>
   );
 }

@@ -77,13 +77,13 @@ function WaitCards({ waits, more }: WaitsProps) {
           <ListenerWait task={task} />
         </div>
       ))}
-      <Rest shown={waits.tasks.items.length} of={waits.tasks.page} more={more} />
+      <Rest count="count.tasks" page={waits.tasks} steps={{ more }} />
       {waits.timers.items.map((timer) => (
         <div key={timer.timerKey} class="wait">
           ◔ {t('timer.due')} <Time at={timer.dueDate} /> <TimerActions timer={timer} />
         </div>
       ))}
-      <Rest shown={waits.timers.items.length} of={waits.timers.page} more={more} />
+      <Rest count="count.timers" page={waits.timers} steps={{ more }} />
       {waits.subscriptions.items.map((s) => (
         <div key={s.messageSubscriptionKey} class="wait">
           ✉ {t('message.waits', { name: s.messageName })}{' '}
@@ -96,7 +96,7 @@ function WaitCards({ waits, more }: WaitsProps) {
           <PublishButton name={s.messageName} correlationKey={s.correlationKey ?? ''} />
         </div>
       ))}
-      <Rest shown={waits.subscriptions.items.length} of={waits.subscriptions.page} more={more} />
+      <Rest count="count.subscriptions" page={waits.subscriptions} steps={{ more }} />
     </>
   );
 }
@@ -122,7 +122,7 @@ function Scope({ title, scope, instance, editable }: ScopeProps) {
   return (
     <>
       <Variables title={title} rows={page.items.map(rowOf)} editable={editable} />
-      <Rest {...found} shown={page.items.length} of={page.page} />
+      <Rest count="count.variables" page={page} steps={found} />
     </>
   );
 }
@@ -139,7 +139,7 @@ function Jobs({ now, element }: { now: Now; element: string }) {
       {page.items.map((job) => (
         <JobCard key={job.jobKey} job={job} held={now.instance.state === 'SUSPENDED'} />
       ))}
-      <Rest {...found} shown={page.items.length} of={page.page} />
+      <Rest count="count.jobs" page={page} steps={found} />
     </>
   );
 }

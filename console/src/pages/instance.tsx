@@ -16,8 +16,9 @@ import { flowNodesOf } from '../lib/operations/flow_nodes.ts';
 import { plannedOf } from '../lib/operations/modification.ts';
 import { useResource } from '../lib/resource.ts';
 import { href, put, query } from '../lib/router.ts';
+import { inspector } from '../lib/settings.ts';
 import type { CallHierarchy, History, Instance as InstanceShape } from '../lib/shapes.ts';
-import { processUrl } from '../lib/urls.ts';
+import { ofTenant, processUrl } from '../lib/urls.ts';
 import { Divider } from '../parts/divider.tsx';
 import { Head } from '../parts/head.tsx';
 import { Late } from '../parts/late.tsx';
@@ -50,6 +51,15 @@ async function loadHistory(key: string, abort: AbortSignal): Promise<Past> {
   }
 }
 
+function HeatButton() {
+  const heat = query.value.get('heat') !== null;
+  return (
+    <button type="button" aria-pressed={heat} onClick={() => put({ heat: heat ? null : 1 })}>
+      {t('heat')}
+    </button>
+  );
+}
+
 function Title({ instance }: { instance: InstanceShape }) {
   return (
     <>
@@ -64,7 +74,12 @@ function Crumbs({ instance, callers }: { instance: InstanceShape; callers: CallH
   return (
     <>
       <a href={href('/instances', { process: instance.processDefinitionId })}>{t('nav.instances')}</a> /{' '}
-      <a href={processUrl(instance.processDefinitionId, { version: instance.processDefinitionVersion })}>
+      <a
+        href={processUrl(instance.processDefinitionId, {
+          version: instance.processDefinitionVersion,
+          ...ofTenant(instance.tenantId),
+        })}
+      >
         {instance.processDefinitionName ?? instance.processDefinitionId}
       </a>{' '}
       <span class="dim">v{instance.processDefinitionVersion}</span>
@@ -184,19 +199,19 @@ export function Instance({ id }: { id: string }) {
           </>
         }
         actions={
-          <>
-            <button type="button" aria-pressed={heat} onClick={() => put({ heat: heat ? null : 1 })}>
-              {t('heat')}
-            </button>
-            {at === null && now && <InstanceActions now={now} undoable={endsWithOperation(steps)} name={name} />}
-          </>
+          at === null && now ? (
+            <InstanceActions now={now} undoable={endsWithOperation(steps)} name={name} heat={<HeatButton />} />
+          ) : (
+            <HeatButton />
+          )
         }
       />
       {found.problem.value && (
         <ProblemBox problem={found.problem.value} retry={found.reload} of={['/instances', 'nav.instances']} />
       )}
-      <div class="split">
+      <div class={inspector.value === 'off' && !modifying ? 'split folded' : 'split'}>
         <Canvas
+          foldable={!modifying}
           xml={model.value?.xml}
           process={model.value?.process}
           marks={at === null ? present : view.marks}

@@ -1,5 +1,6 @@
 // The actions on a whole instance: cancel it, suspend it, set variables, retry its incidents.
 import { useSignal } from '@preact/signals';
+import type { ComponentChildren } from 'preact';
 import { argument } from '../lib/commands.ts';
 import { curesOf } from '../lib/cures.ts';
 import { t } from '../lib/i18n.ts';
@@ -12,6 +13,7 @@ import { Act } from '../parts/act.tsx';
 import { ActionDialog, Asking } from '../parts/action.tsx';
 import { JsonArea } from '../parts/json_area.tsx';
 import { Opened } from '../parts/lazy.tsx';
+import { More } from '../parts/more.tsx';
 import { Opening } from '../parts/opening.tsx';
 import { BatchButton } from './batch.tsx';
 import { SuspensionButton } from './suspension.tsx';
@@ -66,13 +68,19 @@ export function Retry({ now, incidents, onClose }: Props & { incidents: Now['inc
   );
 }
 
-/** `undoable`: whether the latest command may be one that can be undone. */
-type ActionsProps = { now: Now; undoable: boolean; name: (id: string) => string };
+/** `undoable`: whether the latest command may be one that can be undone. `heat`: the button of the heat map. */
+type ActionsProps = { now: Now; undoable: boolean; name: (id: string) => string; heat: ComponentChildren };
 
-export function InstanceActions({ now, undoable, name }: ActionsProps) {
+export function InstanceActions({ now, undoable, name, heat }: ActionsProps) {
   const { instance } = now;
   const { processDefinitionId: process, processInstanceKey: key } = instance;
-  if (instance.endDate) return instance.parentProcessInstanceKey ? null : <DeleteButton instance={instance} />;
+  if (instance.endDate)
+    return (
+      <>
+        {heat}
+        {!instance.parentProcessInstanceKey && <DeleteButton instance={instance} />}
+      </>
+    );
   const suspended = instance.state === 'SUSPENDED';
   return (
     <>
@@ -87,21 +95,6 @@ export function InstanceActions({ now, undoable, name }: ActionsProps) {
         note={t('instance.cancelNote')}
         command={{ method: 'POST', path: `/v2/process-instances/${key}/cancellation`, cli: `cancel ${key}` }}
       />
-      {!suspended && (
-        <Act
-          need={MODIFY_INSTANCE}
-          of={process}
-          pressed={query.value.get('modify') !== null}
-          onClick={() => put({ modify: query.value.get('modify') === null ? 1 : null })}
-        >
-          {t('modify.title')}
-        </Act>
-      )}
-      {!suspended && (
-        <a class="button" href={href('/migrate', { source: instance.processDefinitionKey, instance: key })}>
-          {t('migrate.do')} …
-        </a>
-      )}
       <SuspensionButton instance={instance} name={name} />
       {now.incidentPage.totalItems > now.incidents.length && !suspended && (
         <BatchButton what="retry" filter={{ processInstanceKey: key }} total="1" />
@@ -110,6 +103,24 @@ export function InstanceActions({ now, undoable, name }: ActionsProps) {
         <Opening need={UPDATE_INSTANCE} of={process} class="primary" text={t('incident.retry')}>
           {(close) => <Retry now={now} incidents={now.incidents} onClose={close} />}
         </Opening>
+      )}
+      {suspended ? (
+        heat
+      ) : (
+        <More>
+          {heat}
+          <Act
+            need={MODIFY_INSTANCE}
+            of={process}
+            pressed={query.value.get('modify') !== null}
+            onClick={() => put({ modify: query.value.get('modify') === null ? 1 : null })}
+          >
+            {t('modify.title')}
+          </Act>
+          <a class="button" href={href('/migrate', { source: instance.processDefinitionKey, instance: key })}>
+            {t('migrate.do')} …
+          </a>
+        </More>
       )}
     </>
   );

@@ -225,6 +225,7 @@ export function Instances() {
       <Filters definitions={definitions.data.value?.items ?? []} />
       <List
         label={t('nav.instances')}
+        count="count.instances"
         found={found}
         columns={columnsOf(ids, variables, sorts)}
         ticked={keys}

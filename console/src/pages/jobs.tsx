@@ -125,6 +125,7 @@ export function Jobs() {
       <SearchPage<Job>
         resource="jobs"
         label={t('nav.jobs')}
+        count="count.jobs"
         columns={columns(!['completed', 'all'].includes(query.value.get('state') ?? ''))}
         id={(job) => job.jobKey}
         sort="-jobKey"

@@ -73,6 +73,7 @@ export function Messages() {
       <SearchPage<Subscription>
         resource="message-subscriptions"
         label={t('nav.messages')}
+        count="count.subscriptions"
         columns={columns()}
         id={(s) => s.messageSubscriptionKey}
         sort="-lastUpdatedDate"

@@ -10,12 +10,14 @@ import { pageKey } from '../lib/keys.ts';
 import { modelOf } from '../lib/models.ts';
 import { useResource } from '../lib/resource.ts';
 import { href, put, query } from '../lib/router.ts';
+import { inspector } from '../lib/settings.ts';
 import type { Definition, Durations, Instance, PageInfo, Statistics } from '../lib/shapes.ts';
 import { duration } from '../lib/time.ts';
 import { versionsUrl } from '../lib/urls.ts';
 import { chosen, versionsOf } from '../lib/versions.ts';
 import { Divider } from '../parts/divider.tsx';
 import { Head } from '../parts/head.tsx';
+import { More } from '../parts/more.tsx';
 import { Empty, ProblemBox } from '../parts/problem.tsx';
 import { State } from '../parts/state.tsx';
 import { Time } from '../parts/time.tsx';
@@ -184,8 +186,9 @@ function Version({ definition }: { definition: Definition }) {
   pageKey('h', () => put({ heat: heat === null ? 1 : null }));
   const name = (id: string) => names.value.get(id) ?? id;
   return (
-    <div class="split">
+    <div class={inspector.value === 'off' ? 'split folded' : 'split'}>
       <Canvas
+        foldable
         xml={xml}
         process={definition.processDefinitionId}
         marks={marks}
@@ -245,14 +248,7 @@ export function Process({ id }: { id: string }) {
   const title = definition?.name ?? id;
   const actions = definition && (
     <>
-      <VersionChoice
-        versions={versions!}
-        value={definition.version}
-        onChange={(version) => put({ version, element: null })}
-      />
-      <a class="button" href={versionsUrl(id)}>
-        {t('versions')}
-      </a>
+      <VersionChoice versions={versions!} value={definition} />
       <button
         type="button"
         aria-pressed={heat !== null && heat !== 'duration'}
@@ -260,27 +256,32 @@ export function Process({ id }: { id: string }) {
       >
         {t('heat')}
       </button>
-      <button
-        type="button"
-        aria-pressed={heat === 'duration'}
-        onClick={() => put({ heat: heat === 'duration' ? null : 'duration' })}
-      >
-        {t('duration')}
-      </button>
-      <a class="button" href={href('/figures', { process: id })}>
-        {t('figures.title')}
-      </a>
-      <a class="button" href={href('/migrate', { source: definition.processDefinitionKey })}>
-        {t('migrate.do')} …
-      </a>
-      <a class="button" href={href(`/editor/${definition.processDefinitionKey}`)}>
-        {t('edit')}
-      </a>
-      <DeleteButton definition={definition} />
-      <StartButton definition={definition} />
       <a class="button" href={href('/instances', { process: id, version: definition.version })}>
         {t('nav.instances')}
       </a>
+      <StartButton definition={definition} />
+      <More>
+        <button
+          type="button"
+          aria-pressed={heat === 'duration'}
+          onClick={() => put({ heat: heat === 'duration' ? null : 'duration' })}
+        >
+          {t('duration')}
+        </button>
+        <a class="button" href={versionsUrl(id)}>
+          {t('versions')}
+        </a>
+        <a class="button" href={href('/figures', { process: id })}>
+          {t('figures.title')}
+        </a>
+        <a class="button" href={href('/migrate', { source: definition.processDefinitionKey })}>
+          {t('migrate.do')} …
+        </a>
+        <a class="button" href={href(`/editor/${definition.processDefinitionKey}`)}>
+          {t('edit')}
+        </a>
+        <DeleteButton definition={definition} />
+      </More>
     </>
   );
   return (

@@ -63,6 +63,7 @@ export function Resources() {
           key={kind}
           resource={`${kind}s`}
           label={t('nav.resources')}
+          count="count.resources"
           columns={columns(kind)}
           id={keyOf}
           sort={`-${kind}Key`}

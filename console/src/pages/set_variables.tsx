@@ -184,7 +184,7 @@ function SetThese({ page, onClose, ...of }: ScopeProps & { page: Page<Variable>;
     >
       <JsonArea label={t('variables.json')} text={text} rows={10} />
       <p class="dim">{t('variables.left')}</p>
-      <Rest shown={whole.length} of={page.page} />
+      <Rest count="count.variables" page={page} shown={whole.length} />
       <Changes before={before} mine={mine} />
     </ActionForm>
   );

@@ -1,23 +1,40 @@
 // Who works on a task: claim it, release it, or give it to somebody.
 
 import { useSignal } from '@preact/signals';
-import { get } from '../lib/api.ts';
+import { useRef } from 'preact/hooks';
+import { get, search } from '../lib/api.ts';
 import { argument, type Command, perform } from '../lib/commands.ts';
 import { type Key, t } from '../lib/i18n.ts';
-import { CLAIM_TASK, may, type Need, UPDATE_TASK } from '../lib/session.ts';
+import { CLAIM_TASK, may, type Need, UPDATE_TASK, me as whoami } from '../lib/session.ts';
 import type { UserTask } from '../lib/shapes.ts';
 import { Act } from '../parts/act.tsx';
 import { ActionDialog, type Checked } from '../parts/action.tsx';
 import { differences } from '../parts/conflict.tsx';
 import { Field } from '../parts/field.tsx';
 import { Opening } from '../parts/opening.tsx';
-import { commentOf, MOST } from './task_comments.tsx';
+import { commentOf, MOST, type TaskComment } from './task_comments.tsx';
+
+/** The newest comment on a task; null without any. */
+async function newestOf(key: string): Promise<TaskComment | null> {
+  const newest = { sort: [{ field: 'creationDate', order: 'DESC' as const }], page: { limit: 1 } };
+  return (await search<TaskComment>(`user-tasks/${key}/comments`, newest)).items[0] ?? null;
+}
 
 function Assign({ task, onClose }: { task: UserTask; onClose: () => void }) {
   const to = useSignal(task.assignee ?? '');
   const before = useSignal(task.assignee ?? '').value;
   const note = useSignal('');
   const written = useSignal('');
+  const newest = useRef<string | null | undefined>(undefined); // the key of the one before the note; undefined before the first try
+  const noting: Command = { ...commentOf(task.userTaskKey, note.value), done: () => (written.value = note.value) };
+  /** Whether an earlier try has written the note, and its answer was lost. */
+  const isWritten = async (): Promise<boolean> => {
+    const found = await newestOf(task.userTaskKey);
+    if (newest.current === undefined) newest.current = found?.commentKey ?? null;
+    const isNew = found !== null && found.commentKey !== newest.current;
+    return isNew && found.text === note.value && found.author === whoami.value?.username;
+  };
+  const isNoting = note.value.trim() !== '' && note.value !== written.value;
   const path = `/v2/user-tasks/${task.userTaskKey}`;
   const name = t('task.assignee');
   const check = async (): Promise<Checked> => ({
@@ -26,6 +43,7 @@ function Assign({ task, onClose }: { task: UserTask; onClose: () => void }) {
       { [name]: (await get<UserTask>(path)).assignee ?? '' },
       { [name]: to.value },
     ),
+    done: isNoting && (await isWritten()) ? [noting] : [],
   });
   return (
     <ActionDialog
@@ -36,9 +54,7 @@ function Assign({ task, onClose }: { task: UserTask; onClose: () => void }) {
       invalid={to.value ? null : t('task.assignee')}
       commands={[
         // The note first: after the assignment the task may be out of reach. Once: the assignment may be sent again.
-        ...(note.value.trim() && note.value !== written.value
-          ? [{ ...commentOf(task.userTaskKey, note.value), done: () => (written.value = note.value) }]
-          : []),
+        ...(isNoting ? [noting] : []),
         {
           method: 'POST',
           path: `${path}/assignment`,

@@ -14,7 +14,7 @@ import { Time } from '../parts/time.tsx';
 const SIZE = 20;
 export const MOST = 4000;
 
-type TaskComment = { commentKey: string; author: string; creationDate: string; text: string };
+export type TaskComment = { commentKey: string; author: string; creationDate: string; text: string };
 
 /** The command that writes a comment on a task. */
 export const commentOf = (key: string, text: string): Command => ({
@@ -85,13 +85,7 @@ export function Comments({ task }: { task: UserTask }) {
           </li>
         ))}
       </ol>
-      <Rest
-        shown={page?.items.length ?? 0}
-        of={page?.page}
-        more={found.more}
-        first={found.first}
-        skipped={found.skipped}
-      />
+      <Rest count="count.comments" page={page} steps={found} />
     </section>
   );
 }

@@ -1,7 +1,7 @@
 // The list of tasks: its filters and its order, which are in the URL, and what is late.
 import { useSignal } from '@preact/signals';
 import { search } from '../lib/api.ts';
-import { type Key, t, total } from '../lib/i18n.ts';
+import { counted, type Key, t } from '../lib/i18n.ts';
 import { useGrowing } from '../lib/pages.ts';
 import { useResource } from '../lib/resource.ts';
 import { href, put, query } from '../lib/router.ts';
@@ -184,7 +184,7 @@ function Found(props: { view: string; me: string; groups: readonly string[]; id?
       {found.problem.value && <ProblemBox problem={found.problem.value} retry={found.reload} />}
       {page && (
         <p class="total" role="status">
-          {t('total', { n: total(page.page) })}
+          {counted('count.tasks', page.page)}
         </p>
       )}
       <ul>
@@ -192,13 +192,7 @@ function Found(props: { view: string; me: string; groups: readonly string[]; id?
           <Row key={task.userTaskKey} task={task} isOpened={task.userTaskKey === id} />
         ))}
       </ul>
-      <Rest
-        shown={page?.items.length ?? 0}
-        of={page?.page}
-        more={found.more}
-        first={found.first}
-        skipped={found.skipped}
-      />
+      <Rest count="count.tasks" page={page} steps={found} />
       {page && !page.items.length && (
         <div class="empty">
           <p>{t(isFiltered ? 'empty.noTask' : 'empty.tasks')}</p>

@@ -8,7 +8,7 @@ import { exact, restored, variablesOf } from '../lib/json.ts';
 import { useResource } from '../lib/resource.ts';
 import { go, href, put, query } from '../lib/router.ts';
 import { COMPLETE_TASK, me as whoami } from '../lib/session.ts';
-import type { Form, Page, PageInfo, UserTask, Variable } from '../lib/shapes.ts';
+import type { Form, Page, UserTask, Variable } from '../lib/shapes.ts';
 import { lackOf } from '../parts/act.tsx';
 import { CopyCommands } from '../parts/copy_commands.tsx';
 import { Divider } from '../parts/divider.tsx';
@@ -37,7 +37,7 @@ const ownerOf = ({ processDefinitionId, processInstanceKey, tenantId }: UserTask
   ...tenantOf(tenantId),
 });
 
-type Opened = { task: UserTask; variables: Variable[]; variablePage: PageInfo; form: Form | null };
+type Opened = { task: UserTask; variables: Page<Variable>; form: Form | null };
 
 async function open(key: string, abort: AbortSignal): Promise<Opened> {
   const path = `/v2/user-tasks/${key}`;
@@ -53,12 +53,7 @@ async function open(key: string, abort: AbortSignal): Promise<Opened> {
     ),
     send<Form | ''>({ method: 'GET', path: `${path}/form` }, abort),
   ]);
-  return {
-    task,
-    variables: variables.body.items,
-    variablePage: variables.body.page,
-    form: form.body || null,
-  };
+  return { task, variables: variables.body, form: form.body || null };
 }
 
 /** Complete with JSON: the variables that the task sees are shown beside, what is typed is sent. */
@@ -127,7 +122,7 @@ function Task({ id, me, onDone }: { id: string; me: string; onDone: () => void }
   const ofAnother = isOpen && task.assignee !== null && task.assignee !== me;
   const lack = !isOpen ? null : held ? t('task.held') : lackOf(COMPLETE_TASK, task.processDefinitionId);
   // A form knows only doubles: a number that it leaves as it is goes back with all its digits.
-  const values = Object.fromEntries(data.variables.map(({ name, value }) => [name, exact(value)]));
+  const values = Object.fromEntries(data.variables.items.map(({ name, value }) => [name, exact(value)]));
   const entered = (of: Record<string, unknown>) => completion(restored(of, values) as Record<string, unknown>);
   const completion = (variables: Record<string, unknown>): Command => ({
     method: 'POST',
@@ -200,7 +195,7 @@ function Task({ id, me, onDone }: { id: string; me: string; onDone: () => void }
       {data.form ? (
         <FormView
           schema={data.form.schema}
-          data={Object.fromEntries(data.variables.map(({ name, value }) => [name, JSON.parse(value) as unknown]))}
+          data={Object.fromEntries(data.variables.items.map(({ name, value }) => [name, JSON.parse(value) as unknown]))}
           owner={ownerOf(task)}
           disabled={!isOpen || ofAnother || lack !== null}
           commandOf={entered}
@@ -214,7 +209,7 @@ function Task({ id, me, onDone }: { id: string; me: string; onDone: () => void }
       <h3>{t('variables')}</h3>
       <table class="variables">
         <tbody>
-          {data.variables.map(({ name, value }) => (
+          {data.variables.items.map(({ name, value }) => (
             <tr key={name}>
               <th scope="row" title={name}>
                 {name}
@@ -226,7 +221,7 @@ function Task({ id, me, onDone }: { id: string; me: string; onDone: () => void }
           ))}
         </tbody>
       </table>
-      <Rest shown={data.variables.length} of={data.variablePage} to={instanceUrl} />
+      <Rest count="count.variables" page={data.variables} to={instanceUrl} />
       <Comments task={task} />
     </section>
   );

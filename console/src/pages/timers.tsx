@@ -108,6 +108,7 @@ export function Timers() {
       <SearchPage<Timer>
         resource="timers"
         label={t('nav.timers')}
+        count="count.timers"
         columns={columns()}
         id={(timer) => timer.timerKey}
         sort="dueDate"

@@ -6,14 +6,14 @@ import { type Difference, differencesOf, ghostsOf } from '../diagram/difference.
 import { type Marks, SIGNS } from '../diagram/marks.ts';
 import { ifAllowed, search } from '../lib/api.ts';
 import { NOBODY, runningByVersion } from '../lib/counts.ts';
-import { number, t } from '../lib/i18n.ts';
+import { counted, number, t } from '../lib/i18n.ts';
 import { modelOf } from '../lib/models.ts';
 import { useGrowing } from '../lib/pages.ts';
 import { useResource } from '../lib/resource.ts';
 import { href, put, query } from '../lib/router.ts';
 import { me } from '../lib/session.ts';
 import type { Definition } from '../lib/shapes.ts';
-import { processUrl, versionsUrl } from '../lib/urls.ts';
+import { ofTenant, processUrl, versionsUrl } from '../lib/urls.ts';
 import { Both } from '../parts/both.tsx';
 import { Divider } from '../parts/divider.tsx';
 import { Head } from '../parts/head.tsx';
@@ -69,7 +69,7 @@ function VersionList({ id, all }: { id: string; all: Definition[] }) {
     {
       title: t('version'),
       cell: (d) => (
-        <a data-row href={processUrl(id, { version: d.version })}>
+        <a data-row href={processUrl(id, { version: d.version, ...ofTenant(d.tenantId) })}>
           {versionColumn().cell(d)}
         </a>
       ),
@@ -264,14 +264,11 @@ export function Versions({ id }: { id: string }) {
       )}
       {all && all.length > 0 && !(after && before) && (
         <section class="results">
+          <p class="total" role="status">
+            {counted('count.versions', found.data.value!.page)}
+          </p>
           <VersionList id={id} all={all} />
-          <Rest
-            shown={all.length}
-            of={found.data.value?.page}
-            more={found.more}
-            first={found.first}
-            skipped={found.skipped}
-          />
+          <Rest count="count.versions" page={found.data.value} steps={found} />
         </section>
       )}
     </div>

@@ -4,13 +4,13 @@ import { type Command, perform } from '../lib/commands.ts';
 import { t } from '../lib/i18n.ts';
 import { useGrowing } from '../lib/pages.ts';
 import { href, query, type Values } from '../lib/router.ts';
-import { may, me, UPDATE_INSTANCE, UPDATE_TASK } from '../lib/session.ts';
+import { may, UPDATE_INSTANCE, UPDATE_TASK } from '../lib/session.ts';
 import { ActionDialog } from '../parts/action.tsx';
 import { Check } from '../parts/check.tsx';
 import { Field } from '../parts/field.tsx';
 import { ProblemBox } from '../parts/problem.tsx';
 import { Rest } from '../parts/rest.tsx';
-import { firstTenant, TenantChoice, tenantOf } from '../parts/tenant.tsx';
+import { firstTenant, TenantChoice, tenantOf, tenants } from '../parts/tenant.tsx';
 
 const SIZE = 100;
 const LISTS = {
@@ -18,7 +18,16 @@ const LISTS = {
   'user-tasks': { path: '/tasks', share: UPDATE_TASK },
 } as const;
 
-type SavedView = { savedViewKey: string; name: string; query: string; isShared: boolean; owner: string };
+/** `isOwn`: somebody else may have the same name at another identity provider. */
+type SavedView = {
+  savedViewKey: string;
+  name: string;
+  query: string;
+  isShared: boolean;
+  isOwn: boolean;
+  owner: string;
+  tenantId: string;
+};
 type ChoiceProps = { resource: keyof typeof LISTS; more: Values };
 
 /** The address of a view. Somebody else may have written the query, so it can only be one of this list. */
@@ -32,10 +41,11 @@ export function ViewChoice({ resource, more }: ChoiceProps) {
   const going = useSignal<SavedView | null>(null);
   const found = useGrowing<SavedView>('saved-views', { resource }, [{ field: 'name', order: 'ASC' }], SIZE, []);
   const page = found.data.value;
-  const isOwn = (view: SavedView): boolean => view.owner === (me.value?.username ?? 'anonymous');
   const { after: _after, before: _before, ...values } = Object.fromEntries(query.value);
   const shown = href(path, { ...more, ...values });
-  const isNew = !page?.items.some((view) => isOwn(view) && view.name === name.value.trim());
+  const isNew = !page?.items.some(
+    (view) => view.isOwn && view.tenantId === tenant.value && view.name === name.value.trim(),
+  );
   const command: Command = {
     method: 'POST',
     path: '/v2/saved-views',
@@ -71,8 +81,9 @@ export function ViewChoice({ resource, more }: ChoiceProps) {
               {view.name}
             </a>
             <span class="row">
-              {view.isShared && <span class="dim">{isOwn(view) ? t('views.shared') : view.owner}</span>}
-              {(isOwn(view) || may(share)) && (
+              {view.isShared && <span class="dim">{view.isOwn ? t('views.shared') : view.owner}</span>}
+              {tenants.value.length > 1 && <span class="dim">{view.tenantId}</span>}
+              {(view.isOwn || may(share)) && (
                 <button
                   type="button"
                   class="quiet"
@@ -88,13 +99,7 @@ export function ViewChoice({ resource, more }: ChoiceProps) {
           </li>
         ))}
       </ul>
-      <Rest
-        shown={page?.items.length ?? 0}
-        of={page?.page}
-        more={found.more}
-        first={found.first}
-        skipped={found.skipped}
-      />
+      <Rest count="count.views" page={page} steps={found} />
       <form class="stack" onSubmit={submit}>
         <Field label={t('views.name')} value={name} maxLength={100} />
         <TenantChoice

@@ -11,8 +11,8 @@ import { CopyCommands } from './copy_commands.tsx';
 import { Dialog } from './dialog.tsx';
 import { Opening } from './opening.tsx';
 
-/** What others changed since the dialog opened, and the version that the commands depend on. */
-export type Checked = { differences: readonly Difference[]; version?: string | null };
+/** What others changed since the dialog opened, the version that the commands depend on, and commands that have succeeded. */
+export type Checked = { differences: readonly Difference[]; version?: string | null; done?: readonly Command[] };
 
 type ActionProps = {
   title: string;
@@ -67,7 +67,7 @@ export function ActionForm({
   const tried = async (most: number): Promise<void> => {
     const checked = await check().catch(() => NONE);
     if (changedMeanwhile(checked)) return;
-    const [first, ...others] = commands as [Command, ...Command[]];
+    const [first, ...others] = commands.filter((one) => !checked.done?.includes(one)) as [Command, ...Command[]];
     const { answer, problem } = await attempt(
       title,
       [{ ...first, ifMatch: version ?? checked.version ?? null }, ...others],

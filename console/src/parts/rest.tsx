@@ -1,25 +1,29 @@
 // What a short list does not show: how many there are, and the way to more.
-import { t, total } from '../lib/i18n.ts';
-import type { PageInfo } from '../lib/shapes.ts';
+import { type Counted, counted, t } from '../lib/i18n.ts';
+import type { Growing } from '../lib/pages.ts';
+import type { Page } from '../lib/shapes.ts';
 
 type RestProps = {
-  shown: number;
-  of: PageInfo | undefined;
-  /** Shows more here; null: there are no more. */
-  more?: (() => void) | null;
-  /** Goes back to the first of them, if `skipped` of them are left out. */
-  first?: (() => void) | null;
-  skipped?: number;
+  count: Counted;
+  page: Pick<Page<unknown>, 'items' | 'page'> | undefined;
+  /** How to get more of them here, and back to the first ones. */
+  steps?: Partial<Pick<Growing<unknown>, 'more' | 'first' | 'skipped'>>;
+  /** How many of the page are shown, if not all. */
+  shown?: number;
   /** The page with all of them. */
   to?: string;
 };
 
 /** Nothing if the list has all. */
-export function Rest({ shown, of, more, first, skipped = 0, to }: RestProps) {
-  if (!of || of.totalItems <= shown) return null;
+export function Rest({ count, page, steps = {}, shown = page?.items.length ?? 0, to }: RestProps) {
+  const { more, first, skipped = 0 } = steps;
+  if (!page || page.page.totalItems <= shown) return null;
   return (
     <p class="dim rest">
-      {t('rest', { shown: skipped ? `${skipped + 1}–${skipped + shown}` : shown, n: total(of) })}{' '}
+      {t('rest', {
+        shown: skipped ? `${skipped + 1}–${skipped + shown}` : shown,
+        all: counted(count, page.page),
+      })}{' '}
       {first && (
         <button type="button" class="link" onClick={first}>
           {t('page.first')}

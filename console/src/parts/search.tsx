@@ -1,7 +1,7 @@
 // A list of a resource of the API with its filters in the URL.
 import type { ComponentChildren } from 'preact';
 import { search } from '../lib/api.ts';
-import { t, total } from '../lib/i18n.ts';
+import { type Counted, t, total } from '../lib/i18n.ts';
 import { useResource } from '../lib/resource.ts';
 import { href, path, put, query } from '../lib/router.ts';
 import type { Page, SearchRequest } from '../lib/shapes.ts';
@@ -16,6 +16,7 @@ export type FilterField = readonly [name: string, label: string, type?: 'datetim
 export type SearchProps<T> = {
   resource: string;
   label: string;
+  count: Counted;
   columns: Column<T>[];
   id: (item: T) => string;
   sort: string;
@@ -40,6 +41,7 @@ const offered = <T,>(columns: Column<T>[], sort: string | undefined): string | n
 export function SearchPage<T>({
   resource,
   label,
+  count,
   columns,
   id,
   sort,
@@ -109,6 +111,7 @@ export function SearchPage<T>({
       </form>
       <List
         label={label}
+        count={count}
         found={found}
         columns={columns}
         id={id}

@@ -1,6 +1,6 @@
 // Lists: a table that fits, rows reached with j and k, pages by cursors, and what to do when it is empty.
 import type { ComponentChildren } from 'preact';
-import { t, total } from '../lib/i18n.ts';
+import { type Counted, counted, t } from '../lib/i18n.ts';
 import type { Resource } from '../lib/resource.ts';
 import { put } from '../lib/router.ts';
 import type { Page, PageInfo } from '../lib/shapes.ts';
@@ -130,6 +130,7 @@ export function Pager({ page }: { page: PageInfo }) {
 
 type ListProps<T> = Ticking & {
   label: string;
+  count: Counted;
   found: Resource<Page<T>>;
   columns: Column<T>[];
   id: (item: T) => string;
@@ -139,7 +140,7 @@ type ListProps<T> = Ticking & {
 };
 
 /** A list of a search with its total and pages. */
-export function List<T>({ label, found, columns, id, sort, size, empty, ...ticking }: ListProps<T>) {
+export function List<T>({ label, count, found, columns, id, sort, size, empty, ...ticking }: ListProps<T>) {
   const page = found.data.value;
   const problem = found.problem.value;
   const paged = page && (page.items.length >= size || /[?&](after|before)=/.test(location.search));
@@ -148,7 +149,7 @@ export function List<T>({ label, found, columns, id, sort, size, empty, ...ticki
       {problem && <ProblemBox problem={problem} retry={found.reload} />}
       {page && (
         <p class="total" role="status">
-          {t('total', { n: total(page.page) })}
+          {counted(count, page.page)}
         </p>
       )}
       {page &&

@@ -66,6 +66,18 @@ async def test_a_view_of_the_same_name_is_replaced(secured, staff):
     assert [each["query"] for each in found["items"]] == ["q=1"]
 
 
+async def test_somebody_of_the_same_name_at_another_provider_is_another_owner(secured, staff, rows):
+    await save(secured, "ada", isShared=True)
+    rows.execute("UPDATE saved_views SET owner_provider = 'OIDC', name = 'other'")
+    await save(secured, "ada")
+    found = (await secured("POST", f"{PATH}/search", headers=basic("ada"))).json["items"]
+    assert {(each["name"], each["owner"], each["isOwn"]) for each in found} == {
+        ("other", "ada", False),
+        (NAME, "ada", True),
+    }
+    assert not {"ownerType", "ownerProvider"} & found[0].keys()
+
+
 async def test_people_who_may_read_the_list_see_what_people_who_may_change_it_share(secured, staff):
     assert (await save(secured, "vera", isShared=True)).status == 403
     key = (await save(secured, "ada", isShared=True)).json["savedViewKey"]

@@ -95,6 +95,7 @@ export function Audit() {
       <SearchPage<Record>
         resource="audit-logs"
         label={t('access.audit')}
+        count="count.records"
         columns={columns()}
         id={(r) => r.auditLogKey}
         sort="-timestamp"

@@ -46,6 +46,7 @@ export function Entries({ kind }: { kind: Kind }) {
         key={kind.path}
         resource={kind.path}
         label={t(kind.title)}
+        count={kind.count}
         columns={columnsOf(kind)}
         id={(entry) => entry[kind.id]!}
         sort={kind.id}

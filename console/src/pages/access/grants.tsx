@@ -280,6 +280,7 @@ function Found() {
       </form>
       <List
         label={t('access.authorizations')}
+        count="count.grants"
         found={found}
         columns={columns()}
         id={(grant) => grant.authorizationKey}

@@ -1,5 +1,5 @@
 // Users, groups, roles, tenants and mapping rules: their fields, their members, and what belongs to whom. Pages are made from this table.
-import type { Key } from '../../lib/i18n.ts';
+import type { Counted, Key } from '../../lib/i18n.ts';
 
 export type Field = { name: string; label: Key; required?: boolean };
 /** What can be a member: its segment of paths, the name of its id, and its type as an owner of grants. */
@@ -11,6 +11,7 @@ export type Kind = {
   id: string;
   title: Key;
   one: Key;
+  count: Counted;
   note: Key;
   fields: readonly Field[];
   members: readonly string[];
@@ -28,6 +29,7 @@ export const KINDS: readonly Kind[] = [
     id: 'username',
     title: 'access.users',
     one: 'access.user',
+    count: 'count.users',
     note: 'access.users.note',
     like: true,
     members: [],
@@ -42,6 +44,7 @@ export const KINDS: readonly Kind[] = [
     id: 'groupId',
     title: 'access.groups',
     one: 'access.group',
+    count: 'count.groups',
     note: 'access.groups.note',
     like: true,
     members: ['users', 'clients', 'mapping-rules'],
@@ -53,6 +56,7 @@ export const KINDS: readonly Kind[] = [
     id: 'roleId',
     title: 'access.roles',
     one: 'access.role',
+    count: 'count.roles',
     note: 'access.roles.note',
     like: false,
     members: ['users', 'clients', 'groups', 'mapping-rules'],
@@ -64,6 +68,7 @@ export const KINDS: readonly Kind[] = [
     id: 'tenantId',
     title: 'access.tenants',
     one: 'access.tenant',
+    count: 'count.tenants',
     note: 'access.tenants.note',
     like: false,
     members: ['users', 'clients', 'groups', 'roles', 'mapping-rules'],
@@ -75,6 +80,7 @@ export const KINDS: readonly Kind[] = [
     id: 'mappingRuleId',
     title: 'access.mapping-rules',
     one: 'access.mapping-rule',
+    count: 'count.mapping-rules',
     note: 'access.mapping-rules.note',
     like: false,
     members: [],

@@ -220,6 +220,7 @@ export function Tokens() {
       <SearchPage<Token>
         resource="tokens"
         label={t('access.tokens')}
+        count="count.tokens"
         columns={columnsOf(whose)}
         id={(token) => token.name}
         sort="name"

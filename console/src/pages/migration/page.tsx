@@ -2,10 +2,11 @@
 import { get, search } from '../../lib/api.ts';
 import { instanceFilter } from '../../lib/filters.ts';
 import { t } from '../../lib/i18n.ts';
+import { instanceOf } from '../../lib/instance.ts';
 import { useResource } from '../../lib/resource.ts';
 import { href, put, query } from '../../lib/router.ts';
 import type { Definition } from '../../lib/shapes.ts';
-import { processUrl } from '../../lib/urls.ts';
+import { ofTenant, processUrl } from '../../lib/urls.ts';
 import { Head } from '../../parts/head.tsx';
 import { ProblemBox } from '../../parts/problem.tsx';
 import { Wizard } from './wizard.tsx';
@@ -34,6 +35,7 @@ export function Migration() {
   const { source: key = '', target: wanted, instance = null, ...values } = Object.fromEntries(query.value);
   const found = useResource(key && `migrate ${key}`, (abort) => load(key, abort), ['definitions']);
   const data = found.data.value;
+  const subject = useResource(instance ? `itself ${instance}` : '', (abort) => instanceOf(instance!, abort)).data.value;
   const target = data?.others.find((one) => one.processDefinitionKey === wanted) ?? data?.others[0];
   const filter = { ...instanceFilter(values), processDefinitionKey: key };
   const ofSource = data && { process: data.from.processDefinitionId, version: data.from.version };
@@ -44,12 +46,17 @@ export function Migration() {
         crumbs={
           data && (
             <>
-              <a href={processUrl(data.from.processDefinitionId, { version: data.from.version })}>
+              <a
+                href={processUrl(data.from.processDefinitionId, {
+                  version: data.from.version,
+                  ...ofTenant(data.from.tenantId),
+                })}
+              >
                 {titleOf(data.from)}
               </a>
               {' / '}
               {instance ? (
-                <a href={href(`/instances/${instance}`)}>{instance}</a>
+                <a href={href(`/instances/${instance}`)}>{subject?.businessId ?? instance}</a>
               ) : (
                 <a href={href('/instances', { ...ofSource, ...values })}>{t('nav.instances')}</a>
               )}

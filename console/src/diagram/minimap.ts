@@ -1,0 +1,6 @@
+// A small map of the whole diagram, which shows the visible part and moves it. The keyboard has the arrows of the elements instead.
+import map from 'diagram-js-minimap';
+import '../styles/minimap.css';
+
+/** What a viewer needs for it. */
+export const minimapOptions = { additionalModules: [map], minimap: { open: true } };
