@@ -10,7 +10,7 @@ from lxml import etree
 from vivero.core.bpmn.camunda7 import flows, mappings, people, work
 from vivero.core.bpmn.camunda7.notes import Care, Note
 from vivero.core.bpmn.camunda7.rewrite import SOURCES, Rewrite
-from vivero.core.bpmn.reading.xml import BPMN, ZEEBE, Element, decode, read_document, split
+from vivero.core.bpmn.reading.xml import BPMN, ZEEBE, Element, read_document, split
 
 MODELER = "http://camunda.org/schema/modeler/1.0"
 PLATFORM, VERSION = "Camunda Cloud", "8.9.0"
@@ -26,9 +26,13 @@ class Conversion:
     notes: tuple[Note, ...]
 
 
-def is_camunda7(content: bytes) -> bool:
-    """Whether a file has extensions of Camunda 7, or names it as its platform. Raises Unreadable."""
-    root = read_document(content)
+def read(content: bytes) -> Element:
+    """The root of a file, with its comments. Raises Unreadable."""
+    return read_document(content, keeps_comments=True)
+
+
+def is_camunda7(root: Element) -> bool:
+    """Whether a file has extensions of Camunda 7, or names it as its platform."""
     if root.get(f"{{{MODELER}}}executionPlatform") == "Camunda Platform":
         return True
     return any(
@@ -42,11 +46,10 @@ def _is_of(name: object) -> bool:
     return str(name).removeprefix("{").partition("}")[0] in SOURCES
 
 
-def convert(content: bytes) -> Conversion:
-    """Convert a file. What has no rule stays, and has a note. Raises Unreadable."""
-    read_document(content)  # its limits, and no DOCTYPE
-    parser = etree.XMLParser(encoding="utf-8", resolve_entities=False, no_network=True, huge_tree=False)
-    model = Rewrite(etree.fromstring(decode(content).encode("utf-8"), parser))
+def convert(root: Element) -> Conversion:
+    """Convert the file that `read` gave, in place. What has no rule stays, and has a note."""
+    model = Rewrite(root)
+    _join_extensions(model.root)
     _join_texts(model.root)
     for element in [one for one in model.root.iter() if isinstance(one.tag, str) and split(one)[0] == BPMN]:
         _convert_element(model, element)
@@ -82,6 +85,17 @@ def _join_texts(root: Element) -> None:
         namespace, name = split(one)
         if namespace in SOURCES or (namespace == BPMN and name in (*flows.EXPRESSIONS, "script")):
             etree.strip_tags(one, etree.Comment, etree.ProcessingInstruction)
+
+
+def _join_extensions(root: Element) -> None:
+    """An element with several `extensionElements` gets one with all that is in them: rules look into the first."""
+    tag = f"{{{BPMN}}}extensionElements"
+    for one in list(root.iter(tag)):
+        parent = one.getparent()
+        first = None if parent is None else parent.find(tag)
+        if parent is not None and first is not None and first is not one:
+            first.extend(list(one))
+            parent.remove(one)
 
 
 def _convert_element(model: Rewrite, element: Element) -> None:

@@ -41,13 +41,16 @@ def convert_call(model: Rewrite, element: Element) -> None:
 
 
 def _is_all(mappings: list[Element]) -> str:
-    return "true" if any(one.get("variables") == "all" for one in mappings) else "false"
+    """Whether all variables pass. All local ones are those of the mappings, which pass always."""
+    return "true" if any(one.get("variables") == "all" and one.get("local") != "true" for one in mappings) else "false"
 
 
 def _passed(model: Rewrite, element: Element, direction: str, one: Element) -> None:
     target, source, expression = one.get("target"), one.get("source"), one.get("sourceExpression")
     if target is None:
         return
+    if direction == "output" and one.get("local") == "true":
+        model.check(element, f"the variable '{target}' stays in the call activity", "It leaves it here")
     feel = (
         f"={feel_variable(source)}" if source else model.feel(element, expression or "", f"the mapping to '{target}'")
     )
@@ -208,7 +211,7 @@ def convert_properties(model: Rewrite, element: Element) -> None:
 
 
 def note_rest(model: Rewrite) -> None:
-    """What no rule has taken. It stays in the file, without effect."""
+    """Note the extensions that no rule has taken. They stay in the file, without effect."""
     for element in model.root.iter():
         if not isinstance(element.tag, str):
             continue

@@ -23,13 +23,18 @@ def convert_user_task(model: Rewrite, element: Element) -> None:
     people = {name: model.take_feel(element, name) for name in _PEOPLE}
     if any(value is not None for value in people.values()):
         model.add(element, "assignmentDefinition", **people)
-    dates = {name: model.take_feel(element, name) for name in ("dueDate", "followUpDate")}
+    dates = {name: _date(model.take_feel(element, name)) for name in ("dueDate", "followUpDate")}
     if any(value is not None for value in dates.values()):
         model.add(element, "taskSchedule", **dates)
     priority = model.take_feel(element, "priority")
     if priority is not None:
         model.add(element, "priorityDefinition", priority=priority)
     convert_form(model, element)
+
+
+def _date(text: str | None) -> str | None:
+    """A date of a task. Camunda 7 counts a duration from the creation of the task."""
+    return f'=now() + duration("{text}")' if text is not None and text.startswith("P") else text
 
 
 def convert_form(model: Rewrite, element: Element) -> None:

@@ -54,22 +54,25 @@ class Unreadable(Exception):
         self.line = line
 
 
-def read_document(content: bytes, limits: XmlLimits = LIMITS) -> Element:
-    """The root element. Raises `Unreadable` and nothing else, whatever the bytes are."""
+def read_document(content: bytes, limits: XmlLimits = LIMITS, *, keeps_comments: bool = False) -> Element:
+    """The root element. Raises `Unreadable` and nothing else, whatever the bytes are.
+
+    `keeps_comments`: comments and processing instructions stay in the tree, for a file that is written again.
+    """
     if len(content) > limits.bytes:
         raise Unreadable(f"the file has {len(content)} bytes; at most {limits.bytes} are read")
     text = decode(content)
     if text.count("<") > limits.tags:
         raise Unreadable(f"the file has more than {limits.tags} tags")
     reject_doctype(text)
-    root = parse_text(text, limits)
+    root = parse_text(text, limits, keeps_comments=keeps_comments)
     _check_depth(root, limits)
     return root
 
 
-def parse_text(text: str, limits: XmlLimits) -> Element:
+def parse_text(text: str, limits: XmlLimits, *, keeps_comments: bool = False) -> Element:
     try:
-        root = etree.fromstring(text.encode("utf-8"), safe_parser())
+        root = etree.fromstring(text.encode("utf-8"), safe_parser(keeps_comments=keeps_comments))
     except etree.XMLSyntaxError as error:
         raise Unreadable(_reason(error, limits), error.lineno or None) from error
     if root.getroottree().docinfo.internalDTD is not None:
@@ -77,7 +80,7 @@ def parse_text(text: str, limits: XmlLimits) -> Element:
     return root
 
 
-def safe_parser() -> etree.XMLParser:
+def safe_parser(*, keeps_comments: bool = False) -> etree.XMLParser:
     """The second line of defence: without the checks above, too, nothing would be loaded or expanded."""
     return etree.XMLParser(
         encoding="utf-8",  # overrides the declaration, which `decode` has handled
@@ -85,8 +88,8 @@ def safe_parser() -> etree.XMLParser:
         no_network=True,
         huge_tree=False,
         load_dtd=False,
-        remove_comments=True,
-        remove_pis=True,
+        remove_comments=not keeps_comments,
+        remove_pis=not keeps_comments,
     )
 
 
@@ -218,10 +221,14 @@ _split_known = lru_cache(1_000)(_split)
 """Checks ask for the few names of BPMN again and again; a hostile file has any number of them."""
 
 
+UNKNOWN_LINE = 65_535
+"""From this line on libxml2 says this line, or guesses by neighbours."""
+
+
 def line_of(element: Element) -> int | None:
-    """The line of the element's start tag, from 1."""
+    """The line of the element's start tag, from 1; None if it is unknown: libxml2 counts lines with 16 bits."""
     line: int | None = element.sourceline  # type: ignore[assignment]  # the stubs leave its type open
-    return line
+    return None if line is None or line >= UNKNOWN_LINE else line
 
 
 def bpmn_children(element: Element, *names: str) -> list[Element]:

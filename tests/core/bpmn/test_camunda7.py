@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from vivero.core.bpmn.camunda7.conversion import convert, is_camunda7
+from vivero.core.bpmn.camunda7.conversion import convert, is_camunda7, read
 from vivero.core.bpmn.camunda7.juel import MOST_DEPTH, Untranslatable, feel_attribute
 from vivero.core.bpmn.camunda7.notes import Care
 from vivero.core.bpmn.camunda7.rewrite import kebab
@@ -39,7 +39,7 @@ def extended(tag, *extensions, attributes="", content=""):
 
 def converted(content):
     """The conversion, its text, and the notes as pairs. The model is one that a deployment takes."""
-    done = convert(content)
+    done = convert(read(content))
     assert parse(done.content, "p.bpmn").problems == ()
     return done, done.content.decode(), [(str(note.care), note.text) for note in done.notes]
 
@@ -350,7 +350,7 @@ def test_the_script_of_a_task_listener_stays_in_the_file():
 
 def test_generated_forms_of_elements_without_ids_have_names_of_their_own():
     form = '<extensionElements><camunda:formData><camunda:formField id="ok"/></camunda:formData></extensionElements>'
-    done = convert(model(f"<userTask>{form}</userTask><userTask>{form}</userTask>"))
+    done = convert(read(model(f"<userTask>{form}</userTask><userTask>{form}</userTask>")))
     assert list(done.files) == ["form-form.form", "form-form-2.form"]
 
 
@@ -367,7 +367,7 @@ def test_what_has_no_rule_stays_with_a_note_at_its_line():
         "\n<task id='it' camunda:unknown='1'>\n"
         "<extensionElements><camunda:own><camunda:x/></camunda:own></extensionElements></task>"
     )
-    done = convert(content)
+    done = convert(read(content))
     assert b'camunda:unknown="1"' in done.content
     assert b"<camunda:own>" in done.content
     assert [(note.line, note.element, note.text) for note in done.notes if note.care is Care.TODO] == [
@@ -385,14 +385,14 @@ def test_conditions_and_scripts_of_conditions():
         '<sequenceFlow id="or" sourceRef="it" targetRef="f">'
         '<conditionExpression language="groovy">a == 2</conditionExpression></sequenceFlow>'
     )
-    done = convert(model(flows))
+    done = convert(read(model(flows)))
     assert b"<conditionExpression>=a &gt; 1</conditionExpression>" in done.content
     assert [(note.element, note.text) for note in done.notes] == [("or", "conditionExpression is a script in groovy")]
 
 
 def test_a_converted_model_runs():
     element = extended("serviceTask", attributes=f'{EXTERNAL}"double"')
-    models = Models({"p.bpmn": convert(model(element)).content})
+    models = Models({"p.bpmn": convert(read(model(element))).content})
     result = start(models, {"n": 2}, now=BEGIN)
     [job] = result.instance.available_jobs
     assert job.type == "double"
@@ -401,18 +401,18 @@ def test_a_converted_model_runs():
 
 def test_comments_stay_and_the_platform_is_named():
     content = model("<!-- why --><task id='it' camunda:asyncAfter='true'/>")
-    assert is_camunda7(content)
-    done = convert(content)
+    assert is_camunda7(read(content))
+    done = convert(read(content))
     assert b"<!-- why -->" in done.content
     assert b'modeler:executionPlatform="Camunda Cloud"' in done.content
-    assert not is_camunda7(done.content)
-    assert convert(done.content).content == done.content, "a second conversion changes nothing"
+    assert not is_camunda7(read(done.content))
+    assert convert(read(done.content)).content == done.content, "a second conversion changes nothing"
 
 
 @pytest.mark.parametrize("content", [b"<a", b'<!DOCTYPE a [<!ENTITY b "c">]><a>&b;</a>', b"\xff\xfe\x00"])
 def test_files_that_cannot_be_read_are_refused(content):
     with pytest.raises(Unreadable):
-        convert(content)
+        convert(read(content))
 
 
 LOOP = '<multiInstanceLoopCharacteristics camunda:collection="my-parts"><extensionElements>'
@@ -497,8 +497,64 @@ def test_odd_models_keep_their_meaning_or_get_a_note(element, expected, notes):
     assert found == notes
 
 
+CALL = "callActivity"
+
+
+@pytest.mark.parametrize(
+    ("element", "expected", "notes"),
+    [
+        (
+            extended(CALL, '<camunda:in variables="all" local="true"/>', attributes='calledElement="q"'),
+            ['propagateAllParentVariables="false"'],
+            [],
+        ),
+        (
+            extended(CALL, '<camunda:out source="x" target="y" local="true"/>', attributes='calledElement="q"'),
+            ['<zeebe:output source="=x" target="y"/>'],
+            [("check", "the variable 'y' stays in the call activity")],
+        ),
+        (
+            extended("userTask", attributes='camunda:dueDate="PT1H" camunda:followUpDate="2027-01-01T00:00:00Z"'),
+            ['dueDate="=now() + duration(&quot;PT1H&quot;)"', 'followUpDate="2027-01-01T00:00:00Z"'],
+            [],
+        ),
+        (
+            extended(
+                "exclusiveGateway",
+                '<camunda:inputOutput><camunda:inputParameter name="x">1</camunda:inputParameter>'
+                "</camunda:inputOutput>",
+            ),
+            ["<camunda:inputOutput>"],
+            [("todo", "camunda:inputOutput has no counterpart")],
+        ),
+        (
+            extended(
+                "serviceTask",
+                "<camunda:properties/>",
+                attributes=f'{EXTERNAL}"t"',
+                content='<extensionElements><camunda:inputOutput><camunda:inputParameter name="x">1'
+                "</camunda:inputParameter></camunda:inputOutput></extensionElements>",
+            ),
+            ['<zeebe:input source="1" target="x"/>'],
+            [("check", "the external task of the topic t is a job of this type")],
+        ),
+    ],
+    ids=["all-local-in", "local-out", "duration", "gateway", "two-extensions"],
+)
+def test_what_camunda_8_does_in_another_way(element, expected, notes):
+    _, text, found = converted(model(element))
+    assert [piece for piece in expected if piece not in text] == []
+    assert found == notes
+
+
+def test_a_note_so_far_down_that_lines_are_not_counted_has_none():
+    for before, line in ((65_533, 65_534), (65_534, None), (70_000, None)):
+        content = model("\n" * before + "<task id='it' camunda:unknown='1'/>")
+        assert [note.line for note in convert(read(content)).notes] == [line]
+
+
 @pytest.mark.parametrize("number", ["--5", "²", "9" * 5000])
 def test_a_form_keeps_a_number_that_is_none_as_a_text(number):
     field = f'<camunda:formField id="n" type="long" defaultValue="{number}"/>'
-    done = convert(model(extended("userTask", f"<camunda:formData>{field}</camunda:formData>")))
+    done = convert(read(model(extended("userTask", f"<camunda:formData>{field}</camunda:formData>"))))
     assert json.loads(done.files["it-form.form"])["components"][0]["defaultValue"] == number

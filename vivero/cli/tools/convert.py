@@ -13,7 +13,7 @@ from vivero.cli.shared.failures import Failure
 from vivero.cli.shared.files import FILES
 from vivero.cli.shared.options import json_option, say
 from vivero.config.files import Unreadable, read_bytes
-from vivero.core.bpmn.camunda7.conversion import Conversion, convert, is_camunda7
+from vivero.core.bpmn.camunda7.conversion import Conversion, convert, is_camunda7, read
 from vivero.core.bpmn.camunda7.notes import Care
 from vivero.core.bpmn.reading.xml import Unreadable as UnreadableXml
 from vivero.core.resources.kinds import read_resources
@@ -81,10 +81,11 @@ def _converted(file: Path, content: bytes) -> Conversion | None:
     if file.suffix not in MODELS:
         return None
     try:
-        return convert(content) if is_camunda7(content) else None
+        root = read(content)
     except UnreadableXml as error:
         line = "" if error.line is None else f" line {error.line}"
         raise Failure(f"'{file}'{line}: {error.message}") from error
+    return convert(root) if is_camunda7(root) else None
 
 
 def _written(contents: Mapping[Path, bytes], done: Mapping[Path, Conversion | None]) -> dict[str, bytes]:
