@@ -154,8 +154,8 @@ def test_rows_may_be_dictionaries(connection):
     assert Queue(connection).publish_message("paid") > 1 << 51
 
 
-def blocks(language):
-    return re.findall(rf"^```{language}\n(.*?)^```", PAGE.read_text(), re.MULTILINE | re.DOTALL)
+def blocks(language, page=PAGE):
+    return re.findall(rf"^```{language}\n(.*?)^```", page.read_text(), re.MULTILINE | re.DOTALL)
 
 
 def test_the_examples_of_the_page_run(connection, database):
@@ -169,3 +169,18 @@ def test_the_examples_of_the_page_run(connection, database):
     assert len(ids) == 2
     asked = re.sub(r"outcome\(\d+\)", f"outcome({ids[0]})", ask)
     assert connection.execute(asked).fetchall() == [("QUEUED", None, None, None)]
+
+
+def test_the_examples_for_those_who_come_from_celery_run(connection, database):
+    connection.execute("CREATE TABLE invoices (id text)")
+    connection.execute("UPDATE job_dispatchers SET types = '{send-invoice}'")
+    connection.commit()
+    page = PAGE.with_name("from-celery.md")
+    names = {"psycopg": psycopg, "url": database}
+    for block in blocks("python", page):
+        exec(compile(block, str(page), "exec"), names)
+    assert names["send_invoice"].retry.max_attempts == 3
+    assert names["nightly_report"].schedule is not None
+    assert connection.execute("SELECT id FROM invoices").fetchall() == [("a1",)]
+    ((added,),) = connection.execute("SELECT convert_from(payload, 'UTF8')::jsonb FROM transaction_inbox").fetchall()
+    assert (added["type"], added["payload"], added["unique_key"]) == ("send-invoice", {"invoice": "a1"}, "a1")
