@@ -3,9 +3,9 @@
 import json
 
 import pytest
-from hypothesis import given
 from hypothesis import strategies as st
 
+from tests.properties import given
 from vivero.core.bpmn.camunda7.conversion import convert, is_camunda7, read
 from vivero.core.bpmn.camunda7.juel import MOST_DEPTH, Untranslatable, feel_attribute
 from vivero.core.bpmn.camunda7.notes import Care
