@@ -138,10 +138,20 @@ function finish() {
 // What all pages share is one chunk, so the first page loads two scripts however the others are cut.
 const BASE =
   /node_modules\/(preact|@preact)\/|\/src\/locales\/en\.|\/src\/lib\/(?!matching|landscape|problems|compensation|cures|decisions|operations|documents)|\/src\/parts\/(act|banner|dialog|divider|head|lazy|notices|opening|place|places|problem|shell|state|table|time)\.|\/src\/parts\/(action|conflict|copy_commands|search|tenant)\.|\/src\/diagram\/(badges|canvas|layout|marks|geometry)\.|\/src\/pages\/message_actions\./;
+// What only one of the editors needs is a chunk of its own; the rest of them is one that all share.
+const OF_DECISIONS =
+  /node_modules\/(dmn-|@bpmn-io\/dmn-|inferno|table-js|selection-|component-|dom-iterator|css\.escape|escape-html).*\?editor$/;
+const OF_PROCESSES = /node_modules\/(bpmn-js|bpmn-moddle|camunda-bpmn|feelers|@bpmn-io\/extract-process).*\?editor$/;
 const codeSplitting = {
   groups: [
-    { name: 'base', test: BASE },
-    { name: 'editor', test: /\?editor$/ },
+    { name: 'base', test: BASE, priority: 3 },
+    {
+      name: 'editor',
+      test: (id) => id.endsWith('?editor') && !OF_DECISIONS.test(id) && !OF_PROCESSES.test(id),
+      priority: 2,
+    },
+    { name: 'editor-dmn', test: OF_DECISIONS, priority: 1 },
+    { name: 'editor-bpmn', test: OF_PROCESSES, priority: 1 },
     { name: 'moddle', test: /node_modules\/(bpmn-moddle|moddle|moddle-xml|min-dash|saxen)\// },
     { name: 'layout', test: /node_modules\/bpmn-auto-layout\// },
   ],

@@ -55,11 +55,14 @@ class DecisionModels:
         return found.value
 
     def explain(
-        self, decision: str, variables: Mapping[str, Any], *, now: datetime | None = None
+        self, decision: str, variables: Mapping[str, Any], *, now: datetime | None = None, is_json: bool = False
     ) -> DecisionEvaluation:
-        """The evaluation with all decisions that it took, the inputs of tables and the rules that matched."""
+        """The evaluation with all decisions that it took, the inputs of tables and the rules that matched.
+
+        `is_json`: the variables were JSON, so that their texts may be dates, times and durations.
+        """
         now_ms = None if now is None else to_ms(now)
-        return evaluate(self._decisions, self._key(decision), variables, now_ms)
+        return evaluate(self._decisions, self._key(decision), variables, now_ms, is_json=is_json)
 
     def _key(self, decision: str) -> Key:
         key = self._decisions.find(decision)

@@ -1,4 +1,4 @@
-"""Simulations: a model runs with test data from its start to its end, and every step is reported.
+"""Simulations: a model runs with test data from its start to its end, and every step is reported; or one decision.
 
 A simulation has no clock and no effects. `run` takes and gives JSON, so that another process can do the work.
 """
@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 
 import msgspec
 
+from vivero.core.feel import FeelError, from_json
 from vivero.core.records.base import Command
 from vivero.core.records.instances import ElementActivating, IncidentRaised
 from vivero.core.records.jobs import CompleteJob, FailJob, ThrowJobError
@@ -20,6 +21,8 @@ from vivero.core.records.signals import BroadcastSignal
 from vivero.core.records.user_tasks import CompleteUserTask
 from vivero.library import functions
 from vivero.library.calls import encoded
+from vivero.library.decision_reports import report
+from vivero.library.decisions import DecisionModels
 from vivero.library.machine import Machine, MissingModel, Rejected, TooMuchWork
 from vivero.library.models import InvalidModel, Models
 from vivero.library.overview import Instance, Job, overview
@@ -50,6 +53,8 @@ class Simulation(msgspec.Struct, frozen=True, rename="camel"):
 
     resources: list[ModelFile]
     process_id: str | None = None
+    decision_id: str | None = None
+    """The id or the name of a decision: it is evaluated with the variables, and no process runs."""
     start_at: str | None = None
     variables: dict[str, Any] = {}
     jobs: dict[str, GivenAnswer] = {}
@@ -62,6 +67,8 @@ class Simulation(msgspec.Struct, frozen=True, rename="camel"):
         names = Counter(file.name for file in self.resources)
         if repeated := [name for name, count in names.items() if count > 1]:
             raise ValueError(f"several files have the name '{repeated[0]}'")
+        if self.decision_id is not None and self.process_id is not None:
+            raise ValueError("it names a process and a decision, of which one can be tried at a time")
 
 
 class Step(msgspec.Struct, frozen=True, omit_defaults=True):
@@ -93,12 +100,34 @@ class _Action(NamedTuple):
 def run(document: bytes) -> tuple[bytes, str | None]:
     """Simulate what a JSON document describes (`Simulation`). The report as JSON, or the problem."""
     try:
-        report = simulated(msgspec.json.decode(document, type=Simulation))
+        simulation = msgspec.json.decode(document, type=Simulation)
+        found = simulated(simulation) if simulation.decision_id is None else _decided(simulation, document)
     except msgspec.DecodeError as error:
         return b"", f"The simulation is wrong: {error}"
-    except (InvalidModel, MissingModel, Rejected, TooMuchWork) as error:
+    except (InvalidModel, MissingModel, Rejected, TooMuchWork, FeelError) as error:
         return b"", str(error)
-    return msgspec.json.encode(report), None
+    return msgspec.json.encode(found), None
+
+
+class _Exact(msgspec.Struct, frozen=True):
+    """The variables with all digits of their numbers, which decisions compute with."""
+
+    variables: msgspec.Raw = msgspec.Raw(b"{}")
+
+
+def _decided(simulation: Simulation, document: bytes) -> dict[str, Any]:
+    """The evaluation of a decision. Raises InvalidModel, MissingModel, and FeelError for a result without JSON."""
+    decisions = DecisionModels(_contents(simulation))
+    variables = from_json(bytes(msgspec.json.decode(document, type=_Exact).variables))
+    try:
+        evaluation = decisions.explain(simulation.decision_id or "", variables, now=BEGIN, is_json=True)
+    except KeyError as error:
+        raise MissingModel(error.args[0]) from error
+    return report(evaluation)
+
+
+def _contents(simulation: Simulation) -> dict[str, bytes]:
+    return {file.name: file.content.encode() for file in simulation.resources}
 
 
 def simulated(simulation: Simulation) -> SimulationReport:
@@ -109,7 +138,7 @@ def simulated(simulation: Simulation) -> SimulationReport:
         Rejected: it cannot be started like this.
         TooMuchWork: it does not come to a wait state.
     """
-    models = Models({file.name: file.content.encode() for file in simulation.resources})
+    models = Models(_contents(simulation))
     begun = functions.begun(
         models, simulation.variables, now=BEGIN, process_id=simulation.process_id, at=simulation.start_at
     )

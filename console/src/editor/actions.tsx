@@ -6,16 +6,17 @@ import { deploy, type Outcome } from '../lib/deployments.ts';
 import { t } from '../lib/i18n.ts';
 import { DEPLOY } from '../lib/session.ts';
 import type { Definition } from '../lib/shapes.ts';
-import { processUrl } from '../lib/urls.ts';
+import { decisionUrl, processUrl } from '../lib/urls.ts';
 import { StartButton } from '../pages/start.tsx';
 import { Act } from '../parts/act.tsx';
 import { ProblemBox } from '../parts/problem.tsx';
 import { tenantOf } from '../parts/tenant.tsx';
+import { KINDS, kindOf } from './kinds.ts';
 import type { Source } from './validation.ts';
 
-const BPMN = '.bpmn,.xml';
+const MODELS = '.bpmn,.dmn,.xml';
 
-export function OpenFile({ onOpen }: { onOpen: (name: string, xml: string) => void }) {
+export function OpenFile({ onOpen }: { onOpen: (name: string, content: string) => void }) {
   const input = useRef<HTMLInputElement>(null);
   return (
     <>
@@ -25,7 +26,7 @@ export function OpenFile({ onOpen }: { onOpen: (name: string, xml: string) => vo
       <input
         ref={input}
         type="file"
-        accept={BPMN}
+        accept={MODELS}
         hidden
         aria-label={t('editor.open')}
         onChange={async (event) => {
@@ -39,8 +40,8 @@ export function OpenFile({ onOpen }: { onOpen: (name: string, xml: string) => vo
 }
 
 /** Let the browser save the model. */
-function save({ name, xml }: Source): void {
-  const url = URL.createObjectURL(new Blob([xml], { type: 'application/xml' }));
+function save({ name, content }: Source): void {
+  const url = URL.createObjectURL(new Blob([content], { type: KINDS[kindOf(content)].type }));
   const link = Object.assign(document.createElement('a'), { href: url, download: name });
   link.click();
   window.setTimeout(() => URL.revokeObjectURL(url));
@@ -66,8 +67,8 @@ export function DeployButton({
   const run = async () => {
     busy.value = true;
     try {
-      const { name, xml, tenantId } = await source();
-      const outcome = await deploy([new File([xml], name)], tenantOf(tenantId));
+      const { name, content, tenantId } = await source();
+      const outcome = await deploy([new File([content], name)], tenantOf(tenantId));
       const of = outcome.done?.deployments.find((one) => one.processDefinition)?.processDefinition;
       const key = of?.processDefinitionKey;
       onOutcome(outcome, key ? await get<Definition>(`/v2/process-definitions/${key}`).catch(() => null) : null);
@@ -82,10 +83,22 @@ export function DeployButton({
   );
 }
 
-/** The outcome of the deployment: the process to start, or why there is none. */
+/** The outcome of the deployment: the process to start, the decisions, or why there is none. */
 export function Deployed({ outcome, definition }: { outcome: Outcome; definition: Definition | null }) {
   if (outcome.problem) return <ProblemBox problem={outcome.problem} />;
-  if (!definition) return <p class="ok">{t('deploy.done')}</p>;
+  const decisions = outcome.done!.deployments.flatMap(({ decisionDefinition: of }) => of ?? []);
+  if (!definition)
+    return (
+      <p class="ok">
+        {t('deploy.done')}
+        {decisions.map(({ decisionDefinitionId: id, name, version }) => (
+          <span key={id}>
+            {' · '}
+            <a href={decisionUrl(id)}>{name || id}</a> v{version}
+          </span>
+        ))}
+      </p>
+    );
   return (
     <div class="row">
       <p class="ok">

@@ -45,10 +45,10 @@ const keptOf = (of: Pick<Draft, 'modelDraftKey' | 'version' | 'updatedBy' | 'las
 /** A draft with its content. Raises Problem. */
 export async function draftOf(key: string): Promise<Source & { kept: Kept }> {
   const draft = await get<Draft>(`/v2/model-drafts/${key}`);
-  return { name: draft.name, xml: draft.content, tenantId: draft.tenantId, kept: keptOf(draft) };
+  return { name: draft.name, content: draft.content, tenantId: draft.tenantId, kept: keptOf(draft) };
 }
 
-async function keep({ name, xml: content, tenantId }: Source, kept: Kept | null): Promise<Kept> {
+async function keep({ name, content, tenantId }: Source, kept: Kept | null): Promise<Kept> {
   const problem = tooLarge(content);
   if (problem) throw problem;
   const request = kept

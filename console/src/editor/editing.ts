@@ -1,11 +1,9 @@
 // One modeler from its opening to its end: it is examined and kept while somebody edits.
 import { type Signal, useSignal, useSignalEffect } from '@preact/signals';
 import { useLayoutEffect, useMemo, useRef } from 'preact/hooks';
-import { withDiagram } from '../diagram/layout.ts';
-import { t } from '../lib/i18n.ts';
 import { put } from '../lib/router.ts';
 import { isLost, type Kept, type Saves, type Saving, saves } from './drafts.ts';
-import { createModeler, type Edits, type Modeler } from './modeler.ts';
+import { type Edits, KINDS, type Kind, kindOf, type Modeler, type OnChange } from './kinds.ts';
 import { type Checked, type Checks, checks, type Source } from './validation.ts';
 
 /** The file that is opened. `kept`: the draft that it is; null if it is none. */
@@ -15,6 +13,7 @@ export type Opened = Source & { kept: Kept | null };
 export const unsaved = new Map<string, Opened>();
 
 export type Editing = {
+  kind: Kind;
   edits: Signal<Edits>;
   title: Signal<string>;
   modeler: Signal<Modeler | null>;
@@ -26,14 +25,14 @@ export type Editing = {
   isLoose: Signal<boolean>;
 };
 
-const titleOf = (modeler: Modeler): string => modeler.root().name || modeler.root().id;
-
 export function useEditing(of: Opened, place: string) {
   const host = useRef<HTMLDivElement>(null);
   const panel = useRef<HTMLDivElement>(null);
+  const kind = useMemo(() => kindOf(of.content), []);
   const state: Editing = {
+    kind,
     edits: useSignal<Edits>({ canUndo: false, canRedo: false }),
-    title: useSignal(t('editor.new')),
+    title: useSignal(KINDS[kind].title()),
     modeler: useSignal<Modeler | null>(null),
     failed: useSignal<string | null>(null),
     checked: useSignal<Checked | null>(null),
@@ -43,7 +42,7 @@ export function useEditing(of: Opened, place: string) {
   };
   const source = async (): Promise<Source> => ({
     name: of.name,
-    xml: await state.modeler.peek()!.xml(),
+    content: await state.modeler.peek()!.content(),
     tenantId: state.tenantId.peek(),
   });
   const kept: Saves = useMemo(() => saves(source, state.saving), []);
@@ -64,19 +63,20 @@ export function useEditing(of: Opened, place: string) {
   const fork = (): Promise<void> => kept.fork().then(settled);
   useLayoutEffect(() => {
     let examined: Checks | null = null;
-    const changed = (edits: Edits): void => {
+    const changed: OnChange = (edits, isModel) => {
       state.edits.value = edits;
-      state.title.value = titleOf(state.modeler.peek()!);
+      if (!isModel) return;
+      state.title.value = state.modeler.peek()!.title();
       if (!state.saving.peek().kept) state.isLoose.value = true;
       examined?.soon();
       kept.changed();
     };
     const open = async (): Promise<void> => {
-      const { xml } = await withDiagram(of.xml, undefined);
-      const modeler = await createModeler(host.current!, panel.current!, xml, changed);
+      const create = await KINDS[kind].create();
+      if (isGone.current) return;
+      const modeler = await create(host.current!, panel.current!, of.content, changed);
       if (isGone.current) return modeler.destroy();
-      modeler.fit();
-      state.title.value = titleOf(modeler);
+      state.title.value = modeler.title();
       state.modeler.value = modeler;
       examined = checks(source, state.checked);
       examined.soon();

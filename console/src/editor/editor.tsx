@@ -1,4 +1,5 @@
 // The editor of BPMN models: from a version, from a file, or a new process.
+import './editor.css';
 import { useSignal } from '@preact/signals';
 import { useEffect } from 'preact/hooks';
 import { get } from '../lib/api.ts';
@@ -8,28 +9,40 @@ import { modelOf } from '../lib/models.ts';
 import { useResource } from '../lib/resource.ts';
 import { href, put, query } from '../lib/router.ts';
 import { DEPLOY } from '../lib/session.ts';
-import type { Definition } from '../lib/shapes.ts';
+import type { DecisionDefinition, Definition } from '../lib/shapes.ts';
 import { Act } from '../parts/act.tsx';
 import { Divider } from '../parts/divider.tsx';
 import { Head } from '../parts/head.tsx';
 import { ProblemBox } from '../parts/problem.tsx';
 import { firstTenant, TenantChoice } from '../parts/tenant.tsx';
 import { DeployButton, Deployed, Export, OpenFile } from './actions.tsx';
-import { blank } from './blank.ts';
 import { DraftState } from './draft_state.tsx';
 import { draftOf } from './drafts.ts';
 import { type Opened, unsaved, useEditing } from './editing.ts';
+import { type DecisionModeler, KINDS, type Kind } from './kinds.ts';
 import { ProblemList } from './problem_list.tsx';
-import { Simulation } from './simulation.tsx';
+import { Trial } from './trial.tsx';
 
-async function opened(key: string | undefined, draft: string | null): Promise<Opened> {
+const nameOf = (resource: string): string => resource.replace(/^.*\//, '');
+
+function fresh(kind: Kind): Opened {
+  const id = `${KINDS[kind].prefix}_${crypto.randomUUID().slice(0, 8)}`;
+  return { name: `${id}.${kind}`, content: KINDS[kind].blank(id), tenantId: firstTenant(), kept: null };
+}
+
+async function opened({ key, decision, kind }: Place, draft: string | null): Promise<Opened> {
   if (draft) return draftOf(draft);
-  if (!key) {
-    const id = `process_${crypto.randomUUID().slice(0, 8)}`;
-    return { name: `${id}.bpmn`, xml: blank(id), tenantId: firstTenant(), kept: null };
+  if (decision) {
+    const of = await get<DecisionDefinition>(`/v2/decision-definitions/${decision}`);
+    const [file, content] = await Promise.all([
+      get<{ resourceName: string }>(`/v2/decision-requirements/${of.decisionRequirementsKey}`),
+      modelOf(decision, 'decision-definitions'),
+    ]);
+    return { name: nameOf(file.resourceName), content, tenantId: of.tenantId, kept: null };
   }
-  const [of, xml] = await Promise.all([get<Definition>(`/v2/process-definitions/${key}`), modelOf(key)]);
-  return { name: of.resourceName.replace(/^.*\//, ''), xml, tenantId: of.tenantId, kept: null };
+  if (!key) return fresh(kind);
+  const [of, content] = await Promise.all([get<Definition>(`/v2/process-definitions/${key}`), modelOf(key)]);
+  return { name: nameOf(of.resourceName), content, tenantId: of.tenantId, kept: null };
 }
 
 /** The browser asks before the page is left with changes that nobody has. */
@@ -40,6 +53,29 @@ function useWarning(isDirty: boolean): void {
     addEventListener('beforeunload', warn);
     return () => removeEventListener('beforeunload', warn);
   }, [isDirty]);
+}
+
+const Crumbs = ({ kind }: { kind: Kind }) => {
+  const [to, text] = KINDS[kind].crumbs;
+  return <a href={href(to)}>{t(text)}</a>;
+};
+
+/** The diagram of a file of decisions, or the logic of one of its elements. */
+function ViewChoice({ modeler }: { modeler: DecisionModeler }) {
+  const { shown, all } = modeler.views.value;
+  return (
+    <select
+      aria-label={t('editor.view')}
+      value={shown}
+      onChange={(event) => void modeler.open(event.currentTarget.value)}
+    >
+      {all.map(({ id, name }, i) => (
+        <option key={id} value={id}>
+          {i === 0 ? t('editor.diagram') : name}
+        </option>
+      ))}
+    </select>
+  );
 }
 
 type EditingProps = { of: Opened; place: string; onOpen: (of: Opened) => void };
@@ -77,7 +113,8 @@ function Editing({ of, place, onOpen }: EditingProps) {
       <button type="button" disabled={!canRedo} onClick={() => modeler!.redo()}>
         {t('editor.redo')}
       </button>
-      <OpenFile onOpen={(name, xml) => onOpen({ name, xml, tenantId: tenantId.value, kept: null })} />
+      <OpenFile onOpen={(name, content) => onOpen({ name, content, tenantId: tenantId.value, kept: null })} />
+      {modeler?.kind === 'dmn' && <ViewChoice modeler={modeler} />}
       {modeler && <Export source={source} />}
       <button
         type="button"
@@ -108,14 +145,14 @@ function Editing({ of, place, onOpen }: EditingProps) {
     <div class="full">
       <Head
         title={state.title.value}
-        crumbs={<a href={href('/processes')}>{t('nav.processes')}</a>}
+        crumbs={<Crumbs kind={state.kind} />}
         note={<code>{of.name}</code>}
         actions={actions}
       />
       <div class="split editing">
         <div class="canvas" data-ready={modeler || state.failed.value !== null ? '' : undefined}>
           <div class="surface" ref={host} />
-          {modeler && (
+          {modeler?.kind === 'bpmn' && (
             <div class="zoom">
               <button type="button" onClick={() => modeler.zoom(1.25)} aria-label={t('zoom.in')}>
                 +
@@ -139,7 +176,7 @@ function Editing({ of, place, onOpen }: EditingProps) {
         <aside class="properties" aria-label={t('editor.properties')} ref={panel} />
         <section class="findings" aria-label={t('deploy.problems')} aria-live="polite">
           {outcome.value && <Deployed outcome={outcome.value.of} definition={outcome.value.definition} />}
-          {trying.value && modeler && <Simulation source={source} modeler={modeler} data={data} />}
+          {trying.value && modeler && <Trial source={source} modeler={modeler} data={data} />}
           <DraftState saving={state.saving} save={save} fork={fork} reload={reload} />
           {modeler && modeler.lost.length > 0 && (
             <p class="wait">{t('editor.lost', { n: modeler.lost.length, first: modeler.lost[0]! })}</p>
@@ -152,14 +189,23 @@ function Editing({ of, place, onOpen }: EditingProps) {
   );
 }
 
-/** The page. `id`: the key of the version to begin with; undefined for a new process. A draft is in the query of the address. */
+/** What is edited: a version by its key, or a new model of this kind. */
+type Place = { key: string | undefined; decision: string | null; kind: Kind };
+
+/** The page. `id`: the key of a version of a process. The query of the address has that of a decision, the kind of a new model, or a draft. */
 export function Editor({ id }: { id?: string }) {
-  const place = id ?? '';
+  const decision = query.value.get('decision');
+  const kind = query.value.get('new') === 'dmn' ? 'dmn' : 'bpmn';
+  const place = id ?? decision ?? (kind === 'dmn' ? 'dmn' : '');
+  return <Opening key={place} place={place} of={{ key: id, decision, kind }} />;
+}
+
+function Opening({ place, of: wanted }: { place: string; of: Place }) {
   const file = useSignal<Opened | null>(null);
   const files = useSignal(0);
   const found = useResource(`edit ${place}`, async () => {
     const draft = query.peek().get('draft');
-    return (draft ? undefined : unsaved.get(place)) ?? (await opened(id, draft));
+    return (draft ? undefined : unsaved.get(place)) ?? (await opened(wanted, draft));
   });
   const of = file.value ?? found.data.value;
   const open = (from: Opened): void => {
@@ -170,7 +216,7 @@ export function Editor({ id }: { id?: string }) {
   if (!of)
     return (
       <>
-        <Head title={t('edit')} crumbs={<a href={href('/processes')}>{t('nav.processes')}</a>} />
+        <Head title={t('edit')} crumbs={<Crumbs kind={wanted.decision ? 'dmn' : wanted.kind} />} />
         {found.problem.value ? (
           <ProblemBox problem={found.problem.value} of={['/processes', 'nav.processes']} />
         ) : (

@@ -8,3 +8,23 @@ declare module 'camunda-bpmn-js-behaviors/lib/camunda-cloud' {
   const module: object;
   export default module;
 }
+declare module 'dmn-js-properties-panel' {
+  export const DmnPropertiesPanelModule: object;
+  export const DmnPropertiesProviderModule: object;
+  export const ZeebePropertiesProviderModule: object;
+}
+declare module 'dmn-js/lib/Modeler' {
+  type View = { id: string; name?: string; type: string; element: object };
+  export default class Modeler {
+    constructor(options: object);
+    importXML(xml: string): Promise<{ warnings: { message: string }[] }>;
+    saveXML(options: { format: boolean }): Promise<{ xml: string }>;
+    getDefinitions(): { id: string; name?: string; drgElement?: object[] };
+    getViews(): View[];
+    getActiveView(): View | undefined;
+    getActiveViewer(): unknown;
+    open(view: View): Promise<unknown>;
+    on(name: string, call: (event: { viewer?: unknown }) => void): void;
+    destroy(): void;
+  }
+}

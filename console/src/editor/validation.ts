@@ -10,16 +10,16 @@ export type Checked = { problems: Located[]; warnings: Located[]; failed: Proble
 export type Checks = { soon(): void; end(): void };
 
 /** A file with its tenant, as the server takes it. */
-export type Source = { name: string; xml: string; tenantId: string };
+export type Source = { name: string; content: string; tenantId: string };
 
 /** The user must have stopped for this time. */
 const PAUSE_MS = 600;
 /** The server is left alone for this time after it refused. */
 const BUSY_MS = 3_000;
 
-async function validate({ name, xml, tenantId }: Source): Promise<Checked> {
+async function validate({ name, content, tenantId }: Source): Promise<Checked> {
   const body = new FormData();
-  body.append('resources', new File([xml], name), name);
+  body.append('resources', new File([content], name), name);
   const tenant = tenantOf(tenantId).tenantId;
   if (tenant) body.append('tenantId', tenant);
   try {

@@ -161,6 +161,9 @@ export function Decision({ id }: { id: string }) {
               >
                 {t('decision.evaluate')} …
               </button>
+              <a class="button" href={href('/editor', { decision: definition.decisionDefinitionKey })}>
+                {t('edit')}
+              </a>
               <a class="button" href={href('/decision-instances', { decision: id, version: definition.version })}>
                 {t('decision.instances')}
               </a>

@@ -71,9 +71,17 @@ export function Decisions() {
       <Head
         title={t('nav.decisions')}
         actions={
-          <a class="button" href={href('/decision-instances')}>
-            {t('decision.instances')}
-          </a>
+          <>
+            <a class="button" href={href('/editor/drafts')}>
+              {t('draft.list')}
+            </a>
+            <a class="button" href={href('/editor', { new: 'dmn' })}>
+              {t('editor.newDecision')}
+            </a>
+            <a class="button" href={href('/decision-instances')}>
+              {t('decision.instances')}
+            </a>
+          </>
         }
       />
       <SearchPage<Counted>

@@ -1,5 +1,6 @@
 """Simulations: a model runs with test data, without a server."""
 
+from pathlib import Path
 from unittest.mock import Mock
 
 import msgspec
@@ -32,6 +33,46 @@ def test_jobs_are_completed_with_their_variables():
     assert (report["state"], report["variables"], report["notReached"]) == ("COMPLETED", {"n": 1, "x": 2}, [])
     assert [step["what"] for step in report["steps"]] == ["started", "job a (a) completed", "job b (b) completed"]
     assert report["steps"][1]["entered"] == ["b"]
+
+
+DECISIONS = (Path(__file__).parents[3] / "examples" / "decisions" / "discount.dmn").read_text()
+DECISION = {"resources": [{"name": "d.dmn", "content": DECISIONS}], "decisionId": "price"}
+
+
+def decided(variables: bytes, file=DECISIONS):
+    document = (
+        msgspec.json.encode(DECISION | {"resources": [{"name": "d.dmn", "content": file}]})[:-1]
+        + b',"variables":'
+        + variables
+        + b"}"
+    )
+    report, found = simulation.run(document)
+    assert found is None
+    return report
+
+
+def test_a_decision_is_evaluated_with_what_it_took_and_all_digits_of_numbers():
+    report = msgspec.json.decode(decided(b'{"total": 200, "customer": "gold"}'))
+    assert (report["result"], report["failure"]) == (180, None)
+    first, last = report["decisions"]
+    assert (first["decision"], first["inputs"], first["matchedRules"]) == (
+        "discount",
+        ["gold", 200],
+        [{"rule": 3, "outputs": [0.1]}],
+    )
+    assert (last["decision"], last["result"]) == ("price", 180)
+    assert b'"inputs":["gold",9007199254740993]' in decided(b'{"total": 9007199254740993, "customer": "gold"}')
+
+
+def test_a_decision_that_cannot_be_evaluated_says_why():
+    platform = 'xmlns:m="http://camunda.org/schema/modeler/1.0" m:executionPlatform="Camunda Cloud" id='
+    both = DECISIONS.replace("&lt; 100", "&gt; 1").replace("id=", platform, 1)
+    report = msgspec.json.decode(decided(b'{"total": 200, "customer": "x"}', both))
+    assert report["failure"]["decision"] == report["decisions"][-1]["decision"] == "discount"
+    assert [each["rule"] for each in report["decisions"][-1]["matchedRules"]] == [1, 2]
+    assert "gone" in problem(DECISION | {"decisionId": "gone"})
+    assert "one can be tried at a time" in problem(DECISION | {"processId": "p"})
+    assert "d.dmn" in problem(DECISION | {"resources": [{"name": "d.dmn", "content": "<a/>"}]})
 
 
 def test_a_step_costs_the_same_however_large_the_instance_is(monkeypatch):

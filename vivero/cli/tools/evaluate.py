@@ -19,8 +19,6 @@ from vivero.cli.shared.server_options import address_option, talk
 from vivero.config.files import Unreadable, read_bytes, read_text
 from vivero.config.json_input import parsed
 from vivero.core.dmn import (
-    DecisionEvaluation,
-    DecisionResult,
     Decisions,
     ReadDecisions,
     evaluate,
@@ -33,6 +31,7 @@ from vivero.core.feel.closures.fragments import compile_fragment
 from vivero.core.feel.standard import DMN
 from vivero.core.feel.standard.texts import literal_of
 from vivero.core.feel.values import FeelLimits, Run
+from vivero.library.decision_reports import report
 
 CONTEXT_LIMITS = FeelLimits(source_length=4_000_000, steps=10_000_000)
 """The limits of a FEEL context, which may hold large variables."""
@@ -155,7 +154,7 @@ def _evaluate_one(
         raise Failure(f"there is no decision '{name}'; there are {_listed(decisions)}")
     evaluation = evaluate(decisions, key, variables, _now_ms(), is_json=is_json)
     if as_json:
-        say_encoded(msgspec.json.encode(document(evaluation)).decode())
+        say_encoded(msgspec.json.encode(report(evaluation)).decode())
     elif evaluation.failure is None:
         click.echo(to_json(evaluation.value))
     for warning in evaluation.warnings:
@@ -173,45 +172,6 @@ def _only(decisions: Decisions) -> str:
 
 def _listed(decisions: Decisions) -> str:
     return ", ".join(f"'{name}'" for name in decisions.names()) or "none"
-
-
-def document(evaluation: DecisionEvaluation) -> dict[str, Any]:
-    """An evaluation as JSON: its result, and the decisions in the order of their evaluation."""
-    failure = evaluation.failure
-    return {
-        "result": _json(evaluation.value),
-        "failure": None if failure is None else {"decision": failure.key.id, "message": failure.message},
-        "decisions": [_decision(each) for each in evaluation.decisions],
-    }
-
-
-def _json(value: Any) -> msgspec.Raw:
-    """A value as a server writes it: a number may be larger than any double. Raises FeelError."""
-    return msgspec.Raw(to_json(value).encode())
-
-
-def _decision(done: DecisionResult) -> dict[str, Any]:
-    """A decision as JSON. What JSON cannot express, such as a value that is too large, is null, and `notShown` why."""
-    reasons: list[str] = []
-
-    def shown(value: Any) -> Any:
-        try:
-            return _json(value)
-        except FeelError as error:
-            reasons.append(str(error))
-            return None
-
-    found = {
-        "decision": done.key.id,
-        "name": done.decision.name,
-        "result": shown(done.value),
-        "inputs": [shown(value) for value in done.inputs],
-        "matchedRules": [
-            {"rule": matched.rule + 1, "outputs": [shown(value) for value in matched.outputs]}
-            for matched in done.matched
-        ],
-    }
-    return found | {"notShown": reasons[0]} if reasons else found
 
 
 # Batches --------------------------------------------------------------------------------------------------------------

@@ -12,11 +12,13 @@ import 'bpmn-js/dist/assets/diagram-js.css';
 import 'bpmn-js/dist/assets/bpmn-js.css';
 import 'bpmn-js/dist/assets/bpmn-font/css/bpmn-codes.css';
 import '@bpmn-io/properties-panel/dist/assets/properties-panel.css';
-import '../styles/bpmn_io.css';
-import './editor.css';
-import { badge } from '../diagram/badges.ts';
-import { type Box, fitted } from '../diagram/geometry.ts';
-import { adoptStyles } from './adopted_styles.ts';
+import '../../styles/bpmn_io.css';
+import './bpmn.css';
+import { badge } from '../../diagram/badges.ts';
+import { type Box, fitted } from '../../diagram/geometry.ts';
+import { withDiagram } from '../../diagram/layout.ts';
+import { adoptStyles } from '../adopted_styles.ts';
+import type { OnChange, ProcessModeler } from '../kinds.ts';
 
 type Element = { id: string; parent?: Element; businessObject?: { name?: string; $type?: string } };
 type Viewbox = Box & { inner: Box; outer: Box };
@@ -38,38 +40,17 @@ type Services = {
   eventBus: { on(name: string, call: () => void): void };
 };
 
-export type Edits = { canUndo: boolean; canRedo: boolean };
-export type Modeler = {
-  /** The model as a file. */
-  xml(): Promise<string>;
-  /** The id and the name of what the diagram shows. */
-  root(): { id: string; name: string };
-  /** The parts of the file that the library did not understand, and would leave out of the next one. */
-  lost: readonly string[];
-  /** Mark the elements that have problems. Some may not be drawn. */
-  mark(ids: ReadonlySet<string>): void;
-  /** Show which elements a run has entered before, and which ones now. */
-  trace(done: ReadonlySet<string>, now: ReadonlySet<string>): void;
-  /** Select an element, or what the diagram shows if it is not drawn. */
-  select(id: string): void;
-  undo(): void;
-  redo(): void;
-  zoom(by: number): void;
-  fit(): void;
-  destroy(): void;
-};
-
 const PROBLEM = 'problem';
 /** The width of the tools over the diagram, in pixels. */
 const TOOLS = 110;
 
-/** Raises an error if the model cannot be read or has no diagram. */
+/** Raises an error if the model cannot be read. A model without a diagram gets one. */
 export async function createModeler(
   host: HTMLElement,
   panel: HTMLElement,
   xml: string,
-  onChange: (edits: Edits) => void,
-): Promise<Modeler> {
+  onChange: OnChange,
+): Promise<ProcessModeler> {
   adoptStyles();
   const modeler = new Modeling({
     container: host,
@@ -90,7 +71,9 @@ export async function createModeler(
   } as object);
   let lost: string[];
   try {
-    lost = (await modeler.importXML(xml)).warnings.map((warning) => String((warning as unknown as Error).message));
+    lost = (await modeler.importXML((await withDiagram(xml, undefined)).xml)).warnings.map((warning) =>
+      String((warning as unknown as Error).message),
+    );
   } catch (error) {
     modeler.destroy();
     throw error;
@@ -101,14 +84,15 @@ export async function createModeler(
   let marked: string[] = [];
   let traced: [string, string][] = [];
   service('eventBus').on('commandStack.changed', () =>
-    onChange({ canUndo: stack.canUndo(), canRedo: stack.canRedo() }),
+    onChange({ canUndo: stack.canUndo(), canRedo: stack.canRedo() }, true),
   );
-  return {
+  const made: ProcessModeler = {
     lost,
-    xml: async () => (await modeler.saveXML({ format: true })).xml!,
-    root() {
+    kind: 'bpmn',
+    content: async () => (await modeler.saveXML({ format: true })).xml!,
+    title() {
       const { id, businessObject } = canvas.getRootElement();
-      return { id, name: businessObject?.name ?? '' };
+      return businessObject?.name || id;
     },
     mark(ids) {
       for (const id of marked) if (registry.get(id)) canvas.removeMarker(id, 'is-wrong');
@@ -147,4 +131,6 @@ export async function createModeler(
     },
     destroy: () => modeler.destroy(),
   };
+  made.fit();
+  return made;
 }

@@ -1,15 +1,15 @@
 // A run of the model with test data, by the server's simulation: each step is shown on the diagram, and what was never reached.
 import { type Signal, useSignal } from '@preact/signals';
 import { useEffect } from 'preact/hooks';
-import { Problem, send } from '../lib/api.ts';
-import { number, t } from '../lib/i18n.ts';
-import { variablesOf } from '../lib/json.ts';
-import { EVALUATE } from '../lib/session.ts';
-import { Act } from '../parts/act.tsx';
-import { JsonArea } from '../parts/json_area.tsx';
-import { ProblemBox } from '../parts/problem.tsx';
-import type { Modeler } from './modeler.ts';
-import type { Source } from './validation.ts';
+import { Problem, send } from '../../lib/api.ts';
+import { number, t } from '../../lib/i18n.ts';
+import { variablesOf } from '../../lib/json.ts';
+import { EVALUATE } from '../../lib/session.ts';
+import { Act } from '../../parts/act.tsx';
+import { JsonArea } from '../../parts/json_area.tsx';
+import { ProblemBox } from '../../parts/problem.tsx';
+import type { ProcessModeler } from '../kinds.ts';
+import type { Source } from '../validation.ts';
 
 type Step = { what: string; entered?: string[] };
 type Report = {
@@ -25,7 +25,7 @@ type Report = {
 const enteredIn = (steps: readonly Step[]): Set<string> => new Set(steps.flatMap((step) => step.entered ?? []));
 
 /** The steps, of which one is chosen: the diagram shows what was entered before it, and by it. */
-function Steps({ report, modeler }: { report: Report; modeler: Modeler }) {
+function Steps({ report, modeler }: { report: Report; modeler: ProcessModeler }) {
   const { steps } = report;
   const at = useSignal(steps.length - 1);
   useEffect(() => {
@@ -59,7 +59,7 @@ function Steps({ report, modeler }: { report: Report; modeler: Modeler }) {
   );
 }
 
-function Outcome({ report, modeler }: { report: Report; modeler: Modeler }) {
+function Outcome({ report, modeler }: { report: Report; modeler: ProcessModeler }) {
   const reached = enteredIn(report.steps).size;
   return (
     <>
@@ -103,7 +103,7 @@ function Outcome({ report, modeler }: { report: Report; modeler: Modeler }) {
 type Found = { report: Report; n: number } | { problem: Problem };
 
 async function simulated(source: Source, given: Record<string, unknown>, n: number): Promise<Found> {
-  const body = { ...given, resources: [{ name: source.name, content: source.xml }] };
+  const body = { ...given, resources: [{ name: source.name, content: source.content }] };
   try {
     return { report: (await send<Report>({ method: 'POST', path: '/v2/simulations', body })).body, n };
   } catch (error) {
@@ -119,7 +119,7 @@ export function Simulation({
   data,
 }: {
   source: () => Promise<Source>;
-  modeler: Modeler;
+  modeler: ProcessModeler;
   data: { variables: Signal<string>; answers: Signal<string> };
 }) {
   const found = useSignal<Found | null>(null);

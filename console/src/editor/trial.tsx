@@ -1,0 +1,20 @@
+// The trial of what is edited, by its kind.
+import type { Signal } from '@preact/signals';
+import { Simulation } from './bpmn/simulation.tsx';
+import { DecisionTrial } from './dmn/trial.tsx';
+import type { Modeler } from './kinds.ts';
+import type { Source } from './validation.ts';
+
+type TrialProps = {
+  source: () => Promise<Source>;
+  modeler: Modeler;
+  /** The test data, which stay when this is closed. */
+  data: { variables: Signal<string>; answers: Signal<string> };
+};
+
+export const Trial = ({ source, modeler, data }: TrialProps) =>
+  modeler.kind === 'bpmn' ? (
+    <Simulation source={source} modeler={modeler} data={data} />
+  ) : (
+    <DecisionTrial source={source} modeler={modeler} variables={data.variables} />
+  );
