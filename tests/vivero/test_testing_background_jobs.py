@@ -90,6 +90,11 @@ def test_a_payload_that_does_not_fit_any_more_fails_at_once(tests):
 
     tests.use(typed).defer("typed", {"invoice": 5})
     tests.run().expect_failed("typed", "UnusablePayload: the payload does not fit", attempts=1)
+    tests.jobs.clear()
+    tests.defer("typed", ["no", "fields"])
+    tests.run().expect_failed("typed", "UnusablePayload: the payload does not fit", attempts=1)
+    with pytest.raises(AssertionError, match=r'typed \["no","fields"\] is failed'):
+        tests.expect_deferred("typed", number=1)
 
 
 def test_statements_and_further_jobs_count_only_if_the_run_succeeds(tests):

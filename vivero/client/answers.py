@@ -47,11 +47,16 @@ class BadAddress(ClientError):
 
 
 class Unavailable(ClientError):
-    """No server takes the request now: none answers, or it is overloaded. The same request may work later."""
+    """No server takes the request now: none answers, or it is overloaded. The same request may work later.
+
+    `in_doubt`: a server may have accepted the request, or an earlier try of it.
+    """
+
+    in_doubt: bool = False
 
 
 class Unreachable(Unavailable):
-    """No server answers, or the answer is incomplete. `in_doubt`: the server may have accepted the request."""
+    """No server answers, or the answer is incomplete."""
 
     def __init__(self, message: str, *, in_doubt: bool = False) -> None:
         super().__init__(message)
@@ -107,7 +112,7 @@ class OutcomeUnknown(ApiError):
 
 
 class Overloaded(ApiError, Unavailable):
-    """429, 502 or 503: nothing was done. The same request may work later."""
+    """429, 502 or 503: this try did nothing, except that a proxy may have sent on what it answers with 502."""
 
 
 ERRORS_BY_STATUS: dict[int, type[ApiError]] = {

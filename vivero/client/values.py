@@ -34,9 +34,6 @@ def plain_data(value: Any) -> Any:
 
 def variables_from(given: Any, named: Mapping[str, Any]) -> dict[str, Any]:
     """Variables for a request: those of a mapping or an object with fields, and the named ones. Raises NotSendable."""
-    both = sorted(set(given) & set(named)) if isinstance(given, Mapping) else []
-    if both:
-        raise NotSendable(f"the variable {both[0]!r} is given twice: in the mapping, and by its name")
     try:
         found = {} if given is None else plain_data(given)
         more = plain_data(named)
@@ -44,6 +41,8 @@ def variables_from(given: Any, named: Mapping[str, Any]) -> dict[str, Any]:
         raise NotSendable(f"the variables cannot be written as JSON: {error}") from error
     if not isinstance(found, dict):
         raise NotSendable(f"variables must be a mapping or an object with fields, not {type(given).__name__}")
+    if both := sorted(found.keys() & more.keys()):
+        raise NotSendable(f"the variable {both[0]!r} is given twice: with the others, and by its name")
     return {**found, **more}
 
 

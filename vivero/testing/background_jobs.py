@@ -169,7 +169,7 @@ class BackgroundJobTests:
         if job_type not in self._definitions:
             raise AssertionError(f"The test uses no job '{job_type}'.{proposal(job_type, self._definitions)}")
         of_type = [one for one in self.jobs if one.type == job_type]
-        if not any(holds(one) and plain.items() <= (one.payload or {}).items() for one in of_type):
+        if not any(holds(one) and _has(one.payload, plain) for one in of_type):
             raise AssertionError(f"No {job_type} {plain or ''} was {what}.\n{self.describe()}")
         return self
 
@@ -205,6 +205,11 @@ class BackgroundJobTests:
         else:
             one.at = self.now + timedelta(seconds=retry.delay_s(one.attempt))
             one.attempt += 1
+
+
+def _has(payload: Any, fields: Mapping[str, Any]) -> bool:
+    """Whether a payload, which may be any JSON, has these fields."""
+    return fields.items() <= (payload if isinstance(payload, dict) else {}).items()
 
 
 async def _called(definition: JobDefinition, execution: Execution) -> Result | Exception | SystemExit:

@@ -55,6 +55,10 @@ def test_filters():
         ({"state": Where(in_=[])}, "the filter 'state' has no values"),
         ({"any_of": []}, "the filter 'any_of' has no values"),
         ({"any_of": [{"state": None}]}, "the filter 'state' is None"),
+        ({"any_of": [{"state": "CREATED"}, {}]}, "the filter 'any_of' has an empty mapping"),
+        ({"variables": {}}, "the filter 'variables' has an empty mapping"),
+        ({"any_of": [{"local_variables": {}}]}, "the filter 'local_variables' has an empty mapping"),
+        ({"tags": {}}, "the filter 'tags' has an empty mapping"),
         ({"tags": "eu"}, "the filter 'tags' must be a list, not 'eu'"),
         ({"due_date": datetime(2026, 1, 1)}, "without a time zone"),
         ({"name": 1.5}, "the filter 'name' must not be 1.5"),
@@ -78,6 +82,7 @@ def test_variables():
     assert encoded(found) == b'{"total":1.10,"at":"2026-11-28T00:00:00Z","tags":["a"],"card":null}'
     for given, named, reason in (
         ({"x": 1}, {"x": 2}, "the variable 'x' is given twice"),
+        (order, {"total": 2}, "the variable 'total' is given twice"),
         ([1], {}, "variables must be a mapping or an object with fields, not list"),
         (None, {"x": float("nan")}, "x is nan, which is no number of JSON"),
         (None, {"x": object()}, "has no form in JSON"),

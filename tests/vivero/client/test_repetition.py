@@ -15,6 +15,7 @@ from vivero.client import (
     OutcomeUnknown,
     Overloaded,
     StillRunning,
+    Unavailable,
     Unreachable,
 )
 from vivero.client.typed.repetition import Polling, Repetition
@@ -131,6 +132,27 @@ async def test_it_gives_up_after_its_time(client_of, autojump_clock):
             await client.start("order")
     assert trio.current_time() - started <= 3
     assert len(got) > 3
+
+
+@pytest.mark.parametrize(
+    ("first", "later", "in_doubt"),
+    [
+        (httpx.ReadError("cut"), httpx.ConnectError("away"), True),
+        (problem(504), httpx.ConnectError("away"), True),
+        (httpx.ReadError("cut"), problem(503), True),
+        (problem(502), problem(503), True),
+        (problem(503), httpx.ConnectError("away"), False),
+        (httpx.ConnectError("away"), problem(429), False),
+    ],
+)
+async def test_a_try_that_may_have_arrived_leaves_the_request_in_doubt(
+    client_of, autojump_clock, first, later, in_doubt
+):
+    client, _ = client_of(first, *[later] * 50, retry_s=3)
+    async with client:
+        with pytest.raises(Unavailable) as error:
+            await client.start("order")
+    assert error.value.in_doubt is in_doubt
 
 
 async def test_an_awaited_end_is_asked_for_again_with_the_time_that_is_left(client_of, autojump_clock):

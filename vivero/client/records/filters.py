@@ -65,7 +65,9 @@ def _entry(name: str, value: Any) -> Any:
     if value is None:
         raise NotSendable(f"the filter {name!r} is None: leave it out, or write Where(exists=False)")
     if name == "any_of":
-        return [filter_of(one) for one in _some(name, value)]
+        return [filter_of(_filled(name, one)) for one in _some(name, value)]
+    if isinstance(value, Mapping):
+        _filled(name, value)
     if name in VARIABLES and isinstance(value, Mapping):
         return [{"name": each, "value": _variable(each, given)} for each, given in value.items()]
     if name in LISTS:
@@ -85,6 +87,13 @@ def _some(name: str, values: Any) -> list[Any]:
     if not found:
         raise NotSendable(f"the filter {name!r} has no values: the server would find everything")
     return found
+
+
+def _filled(name: str, value: Mapping[str, Any]) -> Mapping[str, Any]:
+    """A mapping that is not empty, for the same reason."""
+    if not value:
+        raise NotSendable(f"the filter {name!r} has an empty mapping: the server would find everything")
+    return value
 
 
 def _operators(name: str, where: Where) -> dict[str, Any]:

@@ -8,8 +8,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from vivero.client.answers import ApiError, ClientError, OutcomeUnknown, Overloaded, Unreachable
+from vivero.client.answers import ApiError, ClientError, OutcomeUnknown, Overloaded, Unavailable, Unreachable
 
+BAD_GATEWAY = 502
 FIRST_PAUSE_S, LAST_PAUSE_S = 0.1, 5.0
 MAX_REPEATED_S = 12 * 3600.0
 """The longest time between two tries of a request. A server keeps its key for 24 hours: later it would happen again."""
@@ -30,15 +31,27 @@ class Repetition:
     """Whether a request that has arrived may be sent again: it changes nothing, or has an Idempotency-Key."""
     until: float
     pause_s: float = FIRST_PAUSE_S
+    in_doubt: bool = False
+    """Whether a try may have arrived. Later tries that do not arrive leave it in doubt."""
 
     def pause_after(self, error: ClientError, now: float) -> float | None:
-        """The seconds until the next try; None if there is none, and the failure is the caller's."""
+        """The seconds until the next try; None if there is none, and the failure is the caller's.
+
+        The failure of a try is `in_doubt` if that of an earlier one was.
+        """
+        self._note_doubt(error)
         if not self._may_follow(error):
             return None
         asked_s = error.retry_after_s if isinstance(error, ApiError) else None
         pause_s = max(self.pause_s, asked_s or 0.0)
         self.pause_s = min(self.pause_s * 2, LAST_PAUSE_S)
         return pause_s if now + pause_s <= self.until else None
+
+    def _note_doubt(self, error: ClientError) -> None:
+        is_sent_on = isinstance(error, ApiError) and error.status == BAD_GATEWAY
+        self.in_doubt = self.in_doubt or is_sent_on or isinstance(error, OutcomeUnknown)
+        if isinstance(error, Unavailable):
+            self.in_doubt = error.in_doubt = self.in_doubt or error.in_doubt
 
     def _may_follow(self, error: ClientError) -> bool:
         if isinstance(error, Unreachable):
