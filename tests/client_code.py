@@ -106,7 +106,7 @@ EXTRA = {
     @property
     def decoded(self) -> Any:
         """The value, which `value` has as JSON."""
-        return msgspec.json.decode(self.value)
+        return decoded(self.value, Any)
 '''
 }
 """Members of records that are no fields."""
@@ -254,6 +254,7 @@ import msgspec
 from vivero.client.records.filters import (
     KeyFilter, KeyValue, NumberFilter, TextFilter, TimeFilter, VariablesFilter, Where
 )
+from vivero.client.values import decoded
 
 
 class {one.name}Record(msgspec.Struct, rename="camel", frozen=True, kw_only=True):

@@ -1,15 +1,16 @@
-"""Variables from Python to JSON: mappings, dataclasses, Structs, Pydantic models, enums, dates, and exact decimals."""
+"""Values from Python to JSON and back: mappings, dataclasses, Structs, Pydantic models, enums, dates, decimals."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Mapping
 from decimal import Decimal
+from functools import cache
 from typing import Any
 
 import msgspec
 
-from vivero.client.answers import NotSendable
+from vivero.client.answers import ClientError, NotSendable, number_of
 
 _encode = msgspec.json.Encoder(decimal_format="number").encode
 
@@ -17,6 +18,22 @@ _encode = msgspec.json.Encoder(decimal_format="number").encode
 def encoded(document: Any) -> bytes:
     """Plain data as JSON. Decimals are numbers with all of their digits."""
     return _encode(document)
+
+
+@cache
+def _decoder(type_: Any) -> msgspec.json.Decoder[Any]:
+    return msgspec.json.Decoder(type_, float_hook=number_of)
+
+
+def decoded(content: bytes | str, type_: Any) -> Any:
+    """JSON of a server as a record or as plain data. A number beyond Python's floats becomes a whole one.
+
+    Raises ClientError if it is something else.
+    """
+    try:
+        return _decoder(type_).decode(content)
+    except (msgspec.DecodeError, RecursionError) as error:
+        raise ClientError(f"the answer is not what a Vivero server sends: {error}") from error
 
 
 def plain_data(value: Any) -> Any:

@@ -51,6 +51,30 @@ def test_what_cannot_connect():
     assert not error.value.in_doubt
 
 
+@pytest.mark.parametrize("path", ["http://other/v2/topology", "v2/topology", ""])
+def test_no_other_server_gets_the_credentials(path):
+    hosts = []
+
+    def serve(request):
+        hosts.append(request.url.host)
+        return httpx.Response(204)
+
+    with ViveroClient("http://server", credentials="abc", transport=httpx.MockTransport(serve)) as client:
+        with pytest.raises(NotSendable, match="must begin with /"):
+            client.request("GET", path)
+        client.request("GET", "//other/v2/topology")
+    assert hosts == ["server"]
+
+
+def test_a_number_beyond_floats_keeps_its_value():
+    variable = {"name": "big", "value": '{"big": 1e400, "small": 1.5}', "isTruncated": False}
+    keys = ("variableKey", "scopeKey", "processInstanceKey", "rootProcessInstanceKey", "tenantId")
+    answer = {"items": [variable | dict.fromkeys(keys, "7")], "page": {"totalItems": 1}}
+    transport = httpx.MockTransport(lambda _: httpx.Response(200, json=answer))
+    with ViveroClient("http://server", transport=transport) as client:
+        assert client.variables_of(7) == {"big": {"big": 10**400, "small": 1.5}}
+
+
 @pytest.mark.parametrize(
     ("answer", "reason"),
     [

@@ -10,6 +10,7 @@ from vivero.client.records.filters import (
     KeyFilter,
     TextFilter,
 )
+from vivero.client.values import decoded
 
 
 class VariableRecord(msgspec.Struct, rename="camel", frozen=True, kw_only=True):
@@ -27,7 +28,7 @@ class VariableRecord(msgspec.Struct, rename="camel", frozen=True, kw_only=True):
     @property
     def decoded(self) -> Any:
         """The value, which `value` has as JSON."""
-        return msgspec.json.decode(self.value)
+        return decoded(self.value, Any)
 
 
 class VariableFilter(TypedDict, total=False):

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from functools import cache
 from typing import Any, Generic, TypeVar
 
 import msgspec
@@ -12,6 +11,7 @@ import msgspec
 from vivero.client.answers import ClientError
 from vivero.client.records.filters import api_name
 from vivero.client.typed.requests import ApiRequest
+from vivero.client.values import decoded
 
 R = TypeVar("R")
 DEFAULT_PAGE_ITEMS = 100
@@ -63,16 +63,3 @@ class RecordQuery(Generic[R]):
     def cursor_behind(self, page: FoundPage[R]) -> str | None:
         """The cursor of the next page; None on the last."""
         return page.page.end_cursor if len(page.items) >= self.page_items else None
-
-
-@cache
-def _decoder(type_: Any) -> msgspec.json.Decoder[Any]:
-    return msgspec.json.Decoder(type_)
-
-
-def decoded(content: bytes, type_: Any) -> Any:
-    """An answer as a record. Raises ClientError if it is something else."""
-    try:
-        return _decoder(type_).decode(content)
-    except (msgspec.DecodeError, RecursionError) as error:
-        raise ClientError(f"the answer is not what a Vivero server sends: {error}") from error

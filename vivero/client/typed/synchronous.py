@@ -17,7 +17,7 @@ import httpx
 import msgspec
 
 from vivero.client.addresses import Credentials, address_from, blocking_http_client, credentials_from
-from vivero.client.answers import ClientError, OutcomeUnknown, answer_of, whole_blocking
+from vivero.client.answers import ClientError, NotSendable, OutcomeUnknown, answer_of, whole_blocking
 from vivero.client.failures import NOT_SENT_OR_LOST, failure_of
 from vivero.client.records.batch_operations import BatchOperationRecord
 from vivero.client.records.filters import filter_of
@@ -38,11 +38,12 @@ from vivero.client.typed.outcomes import (
     SentSignal,
     StillRunning,
 )
-from vivero.client.typed.queries import RecordQuery, decoded
+from vivero.client.typed.queries import RecordQuery
 from vivero.client.typed.repetition import Polling, Repetition, check_time
 from vivero.client.typed.requests import ApiRequest, FileToDeploy, key_of, named_variables
 from vivero.client.typed.synchronous_paging import Search
 from vivero.client.typed.synchronous_searches import Searches
+from vivero.client.values import decoded
 
 R = TypeVar("R")
 T = TypeVar("T")
@@ -121,8 +122,11 @@ class ViveroClient(Searches):
     def request(self, method: str, path: str, body: Any = None) -> Any:
         """The decoded answer of any path of the API, such as "/v2/topology"; None if it is empty.
 
-        A request other than GET is not repeated after a lost answer: not all paths keep its key.
+        A request other than GET is not repeated after a lost answer: not all paths keep its key. Raises NotSendable for
+        an address of another server, which must not get the credentials.
         """
+        if not path.startswith("/"):
+            raise NotSendable(f"the path {path!r} must begin with /")
         is_read = method.upper() == "GET"
         content = self.send(ApiRequest(method, path, body, is_read=is_read, keeps_no_key=not is_read))
         return decoded(content, Any) if content else None
