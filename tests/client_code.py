@@ -263,7 +263,7 @@ class {one.name}Record(msgspec.Struct, rename="camel", frozen=True, kw_only=True
 {"".join(members)}{EXTRA.get(one.name, "")}
 
 class {one.name}Filter(TypedDict, total=False):
-    """What fits: a value, several, or `Where`."""
+    """The conditions of a search: each is a value, several, or `Where`."""
 
 {"".join(entries) or "    pass"}
 

@@ -120,6 +120,8 @@ def _parameters(home: ModuleType, node: Function) -> list[str]:
     defaults: list[ast.expr | None] = [None] * (len(plain) - len(given.defaults)) + list(given.defaults)
     for one, default in zip(plain, defaults, strict=True):
         found.append(_parameter(home, one, default))
+        if given.posonlyargs and one is given.posonlyargs[-1]:
+            found.append("/")
     if given.vararg is not None:
         found.append(f"*{ast.unparse(given.vararg)}")
     elif given.kwonlyargs:

@@ -27,6 +27,10 @@ def test_a_parameter_keeps_its_kind_and_its_default_is_a_value():
     text = reference.text_of("vivero.worker")
     assert "    address: str | None = None,\n    *,\n    client: Client | None = None,\n" in text
     assert "    concurrency: int = 32,\n" in text
+    started = (
+        "start(\n    process: str,\n    variables: object = None,\n    /,\n    *,\n    version: int | None = None,\n"
+    )
+    assert started in reference.text_of("vivero.client")
     assert "- `tags: list[str] = list()`\n" in text
     assert "- `ApiError`: the server refuses the request for jobs.\n- `NotVivero`:" in text
     assert "Worker.serve\n\n```python\nasync serve() -> None\n```\n" in text

@@ -58,7 +58,7 @@ class AuditLogRecord(msgspec.Struct, rename="camel", frozen=True, kw_only=True):
 
 
 class AuditLogFilter(TypedDict, total=False):
-    """What fits: a value, several, or `Where`."""
+    """The conditions of a search: each is a value, several, or `Where`."""
 
     audit_log_key: KeyFilter
     entity_key: TextFilter

@@ -21,7 +21,7 @@ class AuthorizationRecord(msgspec.Struct, rename="camel", frozen=True, kw_only=T
 
 
 class AuthorizationFilter(TypedDict, total=False):
-    """What fits: a value, several, or `Where`."""
+    """The conditions of a search: each is a value, several, or `Where`."""
 
     owner_id: str
     owner_type: Literal["CLIENT", "GROUP", "MAPPING_RULE", "ROLE", "UNSPECIFIED", "USER"]

@@ -31,7 +31,7 @@ class BatchOperationItemRecord(msgspec.Struct, rename="camel", frozen=True, kw_o
 
 
 class BatchOperationItemFilter(TypedDict, total=False):
-    """What fits: a value, several, or `Where`."""
+    """The conditions of a search: each is a value, several, or `Where`."""
 
     operation_type: (
         Literal[

@@ -36,7 +36,7 @@ class BatchOperationRecord(msgspec.Struct, rename="camel", frozen=True, kw_only=
 
 
 class BatchOperationFilter(TypedDict, total=False):
-    """What fits: a value, several, or `Where`."""
+    """The conditions of a search: each is a value, several, or `Where`."""
 
     batch_operation_key: KeyFilter
     state: (

@@ -26,7 +26,7 @@ class ClusterVariableRecord(msgspec.Struct, rename="camel", frozen=True, kw_only
 
 
 class ClusterVariableFilter(TypedDict, total=False):
-    """What fits: a value, several, or `Where`."""
+    """The conditions of a search: each is a value, several, or `Where`."""
 
     name: TextFilter
     scope: Literal["GLOBAL", "TENANT"] | Sequence[str] | Where

@@ -35,7 +35,7 @@ class CorrelatedMessageRecord(msgspec.Struct, rename="camel", frozen=True, kw_on
 
 
 class CorrelatedMessageFilter(TypedDict, total=False):
-    """What fits: a value, several, or `Where`."""
+    """The conditions of a search: each is a value, several, or `Where`."""
 
     message_key: KeyFilter
     subscription_key: KeyFilter

@@ -27,7 +27,7 @@ class DecisionDefinitionRecord(msgspec.Struct, rename="camel", frozen=True, kw_o
 
 
 class DecisionDefinitionFilter(TypedDict, total=False):
-    """What fits: a value, several, or `Where`."""
+    """The conditions of a search: each is a value, several, or `Where`."""
 
     decision_definition_id: str
     name: str

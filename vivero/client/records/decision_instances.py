@@ -41,7 +41,7 @@ class DecisionInstanceRecord(msgspec.Struct, rename="camel", frozen=True, kw_onl
 
 
 class DecisionInstanceFilter(TypedDict, total=False):
-    """What fits: a value, several, or `Where`."""
+    """The conditions of a search: each is a value, several, or `Where`."""
 
     decision_evaluation_instance_key: TextFilter
     state: Literal["EVALUATED", "FAILED", "UNKNOWN", "UNSPECIFIED"] | Sequence[str] | Where

@@ -23,7 +23,7 @@ class DecisionRequirementsRecord(msgspec.Struct, rename="camel", frozen=True, kw
 
 
 class DecisionRequirementsFilter(TypedDict, total=False):
-    """What fits: a value, several, or `Where`."""
+    """The conditions of a search: each is a value, several, or `Where`."""
 
     decision_requirements_name: str
     decision_requirements_id: str

@@ -36,7 +36,7 @@ class ElementInstanceRecord(msgspec.Struct, rename="camel", frozen=True, kw_only
 
 
 class ElementInstanceFilter(TypedDict, total=False):
-    """What fits: a value, several, or `Where`."""
+    """The conditions of a search: each is a value, several, or `Where`."""
 
     process: str
     start_date: TimeFilter

@@ -25,7 +25,7 @@ class GenericResourceRecord(msgspec.Struct, rename="camel", frozen=True, kw_only
 
 
 class GenericResourceFilter(TypedDict, total=False):
-    """What fits: a value, several, or `Where`."""
+    """The conditions of a search: each is a value, several, or `Where`."""
 
     resource_name: TextFilter
     version: NumberFilter

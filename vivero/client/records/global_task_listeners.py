@@ -27,7 +27,7 @@ class GlobalTaskListenerRecord(msgspec.Struct, rename="camel", frozen=True, kw_o
 
 
 class GlobalTaskListenerFilter(TypedDict, total=False):
-    """What fits: a value, several, or `Where`."""
+    """The conditions of a search: each is a value, several, or `Where`."""
 
     id: TextFilter
     type: TextFilter

@@ -20,7 +20,7 @@ class GroupRecord(msgspec.Struct, rename="camel", frozen=True, kw_only=True):
 
 
 class GroupFilter(TypedDict, total=False):
-    """What fits: a value, several, or `Where`."""
+    """The conditions of a search: each is a value, several, or `Where`."""
 
     group_id: TextFilter
     name: str

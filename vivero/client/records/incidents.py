@@ -37,7 +37,7 @@ class IncidentRecord(msgspec.Struct, rename="camel", frozen=True, kw_only=True):
 
 
 class IncidentFilter(TypedDict, total=False):
-    """What fits: a value, several, or `Where`."""
+    """The conditions of a search: each is a value, several, or `Where`."""
 
     process: TextFilter
     error_type: (

@@ -49,7 +49,7 @@ class JobRecord(msgspec.Struct, rename="camel", frozen=True, kw_only=True):
 
 
 class JobFilter(TypedDict, total=False):
-    """What fits: a value, several, or `Where`."""
+    """The conditions of a search: each is a value, several, or `Where`."""
 
     deadline: TimeFilter
     denied_reason: TextFilter

@@ -17,7 +17,7 @@ class MappingRuleRecord(msgspec.Struct, rename="camel", frozen=True, kw_only=Tru
 
 
 class MappingRuleFilter(TypedDict, total=False):
-    """What fits: a value, several, or `Where`."""
+    """The conditions of a search: each is a value, several, or `Where`."""
 
     mapping_rule_id: str
     name: str

@@ -42,7 +42,7 @@ class MessageSubscriptionRecord(msgspec.Struct, rename="camel", frozen=True, kw_
 
 
 class MessageSubscriptionFilter(TypedDict, total=False):
-    """What fits: a value, several, or `Where`."""
+    """The conditions of a search: each is a value, several, or `Where`."""
 
     message_subscription_key: KeyFilter
     process: TextFilter

@@ -28,7 +28,7 @@ class MessageRecord(msgspec.Struct, rename="camel", frozen=True, kw_only=True):
 
 
 class MessageFilter(TypedDict, total=False):
-    """What fits: a value, several, or `Where`."""
+    """The conditions of a search: each is a value, several, or `Where`."""
 
     message_key: KeyFilter
     message_name: TextFilter

@@ -27,7 +27,7 @@ class ModelDraftRecord(msgspec.Struct, rename="camel", frozen=True, kw_only=True
 
 
 class ModelDraftFilter(TypedDict, total=False):
-    """What fits: a value, several, or `Where`."""
+    """The conditions of a search: each is a value, several, or `Where`."""
 
     model_draft_key: KeyValue
     name: TextFilter

@@ -30,7 +30,7 @@ class ProcessDefinitionRecord(msgspec.Struct, rename="camel", frozen=True, kw_on
 
 
 class ProcessDefinitionFilter(TypedDict, total=False):
-    """What fits: a value, several, or `Where`."""
+    """The conditions of a search: each is a value, several, or `Where`."""
 
     name: TextFilter
     resource_name: str

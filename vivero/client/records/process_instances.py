@@ -44,7 +44,7 @@ class ProcessInstanceRecord(msgspec.Struct, rename="camel", frozen=True, kw_only
 
 
 class ProcessInstanceFilter(TypedDict, total=False):
-    """What fits: a value, several, or `Where`."""
+    """The conditions of a search: each is a value, several, or `Where`."""
 
     process: TextFilter
     process_definition_name: TextFilter

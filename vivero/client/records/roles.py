@@ -16,7 +16,7 @@ class RoleRecord(msgspec.Struct, rename="camel", frozen=True, kw_only=True):
 
 
 class RoleFilter(TypedDict, total=False):
-    """What fits: a value, several, or `Where`."""
+    """The conditions of a search: each is a value, several, or `Where`."""
 
     role_id: str
     name: str

@@ -16,7 +16,7 @@ class TenantRecord(msgspec.Struct, rename="camel", frozen=True, kw_only=True):
 
 
 class TenantFilter(TypedDict, total=False):
-    """What fits: a value, several, or `Where`."""
+    """The conditions of a search: each is a value, several, or `Where`."""
 
     tenant_id: str
     name: str

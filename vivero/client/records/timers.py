@@ -38,7 +38,7 @@ class TimerRecord(msgspec.Struct, rename="camel", frozen=True, kw_only=True):
 
 
 class TimerFilter(TypedDict, total=False):
-    """What fits: a value, several, or `Where`."""
+    """The conditions of a search: each is a value, several, or `Where`."""
 
     timer_key: KeyFilter
     type: Literal["BOUNDARY", "EVENT_SUB_PROCESS", "INTERMEDIATE", "START_EVENT"] | Sequence[str] | Where

@@ -25,7 +25,7 @@ class TokenRecord(msgspec.Struct, rename="camel", frozen=True, kw_only=True):
 
 
 class TokenFilter(TypedDict, total=False):
-    """What fits: a value, several, or `Where`."""
+    """The conditions of a search: each is a value, several, or `Where`."""
 
     name: TextFilter
     owner: TextFilter

@@ -50,7 +50,7 @@ class UserTaskRecord(msgspec.Struct, rename="camel", frozen=True, kw_only=True):
 
 
 class UserTaskFilter(TypedDict, total=False):
-    """What fits: a value, several, or `Where`."""
+    """The conditions of a search: each is a value, several, or `Where`."""
 
     name: TextFilter
     state: (

@@ -20,7 +20,7 @@ class UserRecord(msgspec.Struct, rename="camel", frozen=True, kw_only=True):
 
 
 class UserFilter(TypedDict, total=False):
-    """What fits: a value, several, or `Where`."""
+    """The conditions of a search: each is a value, several, or `Where`."""
 
     username: TextFilter
     name: TextFilter

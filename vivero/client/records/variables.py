@@ -32,7 +32,7 @@ class VariableRecord(msgspec.Struct, rename="camel", frozen=True, kw_only=True):
 
 
 class VariableFilter(TypedDict, total=False):
-    """What fits: a value, several, or `Where`."""
+    """The conditions of a search: each is a value, several, or `Where`."""
 
     name: TextFilter
     tenant_id: str

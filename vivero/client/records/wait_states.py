@@ -28,7 +28,7 @@ class WaitStateRecord(msgspec.Struct, rename="camel", frozen=True, kw_only=True)
 
 
 class WaitStateFilter(TypedDict, total=False):
-    """What fits: a value, several, or `Where`."""
+    """The conditions of a search: each is a value, several, or `Where`."""
 
     root_process_instance_key: KeyFilter
     process_instance_key: KeyFilter

@@ -13,7 +13,7 @@ Send = Callable[[ApiRequest], Awaitable[bytes]]
 
 
 class AsyncSearch(Generic[R]):
-    """What a search finds, page by page as far as one iterates. Each iteration searches anew."""
+    """The results of a search, page by page as far as one iterates. Each iteration searches anew."""
 
     def __init__(self, send: Send, query: RecordQuery[R]) -> None:
         self._send = send

@@ -113,7 +113,7 @@ class NotCompleted(ClientError):
 
 
 class StillRunning(ClientError, TimeoutError):
-    """What was waited for has not ended in time, and continues. `key`: of the process instance or of the batch."""
+    """A process instance or a batch has not ended in time, and continues. `key`: that of the instance or the batch."""
 
     def __init__(self, what: str, key: str, timeout_s: float, more: str = "") -> None:
         super().__init__(f"{what} {key} has not ended within {timeout_s:g} s, and continues{more}")
