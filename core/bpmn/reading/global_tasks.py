@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping
 
 from lxml import etree
 
-from vivero.core.bpmn.reading.xml import BPMN, ZEEBE, Element, bpmn_children, line_of, zeebe_children
+from vivero.core.bpmn.reading.xml import BPMN, UNKNOWN_LINE, ZEEBE, Element, bpmn_children, line_of, zeebe_children
 
 TASKS: Mapping[str, str] = {
     "globalTask": "task",
@@ -21,8 +21,6 @@ TASKS: Mapping[str, str] = {
 """Global tasks, with the tasks that they are inside of their processes."""
 _OF_CALLABLE = ("supportedInterfaceRef", "ioBinding")
 """Children of what can be called, which a task does not have."""
-_MOST_LINES = 65_535
-"""Elements that are made here cannot have a later line."""
 
 
 def make_processes(root: Element) -> None:
@@ -98,4 +96,4 @@ def _made(tag: str, parent: Element, origin: Element, at: int | None = None, **a
 
 
 def _set_line(made: Element, origin: Element) -> None:
-    made.sourceline = min(line_of(origin) or 1, _MOST_LINES)  # type: ignore[assignment]  # as of `line_of`
+    made.sourceline = line_of(origin) or UNKNOWN_LINE  # type: ignore[assignment]  # as of `line_of`

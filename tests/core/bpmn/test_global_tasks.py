@@ -107,6 +107,14 @@ def test_problems_of_it_have_its_line():
     assert problem.line == content[: content.index(b"<globalBusinessRuleTask")].count(b"\n") + 1
 
 
+def test_problems_of_one_so_far_down_that_lines_are_not_counted_have_none():
+    for lines, line in ((60_000, 60_001), (65_534, None), (70_000, None)):
+        content = calling('\n<globalBusinessRuleTask id="g"/>')
+        at = content.index(b"<globalBusinessRuleTask")
+        padded = content[:at] + b"\n" * (lines - content[:at].count(b"\n")) + content[at:]
+        assert [problem.line for problem in read(padded).problems] == [line]
+
+
 def test_an_attribute_that_names_no_global_task_is_no_call():
     (problem,) = read(calling('<globalTask id="h"/>')).problems
     assert (problem.element_id, problem.message) == ("c", "needs a zeebe:calledElement with the id of the process")
