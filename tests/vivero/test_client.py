@@ -156,13 +156,25 @@ async def test_everything_is_read_page_by_page(client_of, asked):
     pages = iter([["a", "b"], ["c", "d"], ["e"]])
 
     def serve(_request):
-        return httpx.Response(200, json={"items": [{"name": name} for name in next(pages)], "page": PAGE})
+        names = next(pages)
+        return httpx.Response(
+            200, json={"items": [{"name": name} for name in names], "page": PAGE | {"endCursor": names[-1]}}
+        )
 
     found = [item["name"] async for item in client_of(serve).search_all("variables", {"x": 1}, limit=2, sort="name")]
     assert found == list("abcde")
     bodies = [json.loads(request.content) for request in asked]
-    assert [body["page"] for body in bodies] == [{"limit": 2}, *[{"limit": 2, "after": "Yg=="}] * 2]
+    assert [body["page"] for body in bodies] == [{"limit": 2}, {"limit": 2, "after": "b"}, {"limit": 2, "after": "d"}]
     assert all(body["filter"] == {"x": 1} and body["sort"] == [{"field": "name", "order": "ASC"}] for body in bodies)
+
+
+async def test_a_server_that_ignores_its_cursor_is_not_asked_for_ever(client_of, asked):
+    items = [{"name": "a"}, {"name": "b"}]
+    every = client_of(answering(200, {"items": items, "page": PAGE})).search_all("variables", limit=2)
+    assert [await anext(every) for _ in items] == items
+    with pytest.raises(ClientError, match="repeats the last page"):
+        await anext(every)
+    assert len(asked) == 2
 
 
 @pytest.mark.parametrize(("retries", "updates", "positions"), [(0, 1, [2, 4, 5]), (2, 0, [2, 4])])

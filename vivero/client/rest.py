@@ -320,6 +320,8 @@ class Client:
         if not isinstance(about, dict):
             raise ClientError("the answer has no page: is it a Vivero server?")
         last = about["endCursor"] if len(items) == limit else None
+        if last is not None and last == after:
+            raise ClientError("the answer repeats the last page: is it a Vivero server?")
         return Page(items, about["totalItems"], last, bool(about.get("hasMoreTotalItems")))
 
     async def search_all(
