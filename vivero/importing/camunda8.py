@@ -121,14 +121,18 @@ class _Import:
             if entry.step == SUSPENDING:
                 await self._continue_suspension(entry)
             elif entry.step == COPYING and not await self._is_unchanged(entry):
-                await self._copy(entry)
+                await (self._copy(entry) if entry.suspended else self._continue_suspension(entry))
             else:
                 self._report(_known(entry), await self.steps.finish(entry))
 
     async def _continue_suspension(self, entry: Entry) -> None:
         if not self.suspends and await self.steps.state(entry.key) != "SUSPENDED":
             entry = replace(entry, suspended=False)
-        reason = await self.steps.suspend_again(entry.key) if entry.suspended else None
+        if self.suspends and not entry.suspended:  # the workers, which were stopped, may work again
+            entry = Entry(entry.key, SUSPENDING, suspended=True)
+            reason = await self._begin(entry)
+        else:
+            reason = await self.steps.suspend_again(entry.key) if entry.suspended else None
         if reason is not None:
             self._stays(_known(entry), replace(entry, step=STAYS, reason=reason))
             return

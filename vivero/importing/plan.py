@@ -25,7 +25,7 @@ MAX_ELEMENTS = 100
 MAX_BYTES = 4 * 1024 * 1024
 """Bytes of all variables of an instance."""
 TAG = "imported-from:"
-"""The copy has a tag with the key of its original behind this."""
+"""The copy has a tag with the key of its original, and a digest of the source, behind this."""
 
 LEAVES = frozenset(
     {
@@ -128,13 +128,14 @@ def joins_tokens(process: Process) -> bool:
 
 def plan(state: SourceState, process: Process, now: datetime) -> Plan:
     """The copy of an instance, or the reasons why there is none."""
+    unusable = tuple(_of_variables(state))
     reasons: tuple[str, ...] = (
         *_of_instance(state),
         *_of_model(process, state),
         *(reason for one in state.elements for reason in _of_element(one, state, process)),
         *_of_jobs(state, now),
         *_of_tasks(state),
-        *_of_subscriptions(state, process),
+        *(unusable or _of_subscriptions(state, process)),
     )
     leaves = tuple(one["elementId"] for one in state.elements if _type(one, process) in LEAVES)
     if not leaves and not reasons:
@@ -261,6 +262,15 @@ def _of_tasks(state: SourceState) -> Iterator[str]:
     for task in state.tasks:
         if task["state"] != "CREATED":
             yield f"the user task {task['userTaskKey']} is being changed: it is {task['state']}"
+
+
+def _of_variables(state: SourceState) -> Iterator[str]:
+    """A creation has the values as they are: a text that is more than one value would change the request."""
+    for one in state.variables:
+        try:
+            from_json(one["value"])
+        except (EvaluationError, ArithmeticError):
+            yield f"the source gives no valid JSON as the value of the variable '{one['name']}'"
 
 
 def _of_subscriptions(state: SourceState, process: Process) -> Iterator[str]:

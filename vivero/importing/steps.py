@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 from collections import defaultdict
 from dataclasses import replace
+from hashlib import sha256
 
 import trio
 
@@ -19,6 +20,8 @@ from vivero.importing.plan import TAG, Plan
 from vivero.importing.state import MOST
 
 POLL_S = 0.5
+SOURCE_DIGITS = 12
+"""Characters of a tag that tell sources apart."""
 IN_DOUBT = (408, 422, 429)
 """422: the copy of an earlier run, with another plan, is on its way."""
 NO_SUSPENSION = (
@@ -92,13 +95,16 @@ class Steps:
 
     async def find(self, key: str) -> str | None:
         """The copy that an earlier run has made, whenever that was."""
-        copies = (await page(self._target, "process-instances", {"tags": [TAG + key]}, limit=1)).items
+        filter = {"tags": [copy_tag(self._source_id, key)]}
+        copies = (await page(self._target, "process-instances", filter, limit=1)).items
         return copies[0]["processInstanceKey"] if copies else None
 
     async def _create(self, entry: Entry) -> str:
         """Create the copy. A repeated request, also one of an earlier run, has no second effect for a day."""
         assert entry.plan is not None
-        body = creation(Plan.of_json(entry.plan), json.loads(entry.plan)["instance"], entry.key)
+        body = creation(
+            Plan.of_json(entry.plan), json.loads(entry.plan)["instance"], copy_tag(self._source_id, entry.key)
+        )
         headers = {"idempotency-key": f"import-{self._source_id}-{entry.key}"}
         content, _ = await patiently(
             lambda: self._target.exchange("POST", "/v2/process-instances", body.encode(), headers=headers)
@@ -112,7 +118,7 @@ class Steps:
         assert entry.copy is not None
         plan, key = Plan.of_json(entry.plan), entry.copy
         await self._move_timers(plan, key)
-        for change, task in zip(plan.tasks, await self._tasks(plan, key), strict=False):
+        for change, task in await self._tasks(plan, key):
             path = f"/v2/user-tasks/{path_part(task['userTaskKey'])}"
             if change["changeset"]:
                 await self._unless_gone("PATCH", path, {"changeset": change["changeset"]})
@@ -132,8 +138,8 @@ class Steps:
                     date = due[timer["elementId"]].pop(0)
                     await self._unless_gone("PATCH", f"/v2/timers/{path_part(timer['timerKey'])}", {"dueDate": date})
 
-    async def _tasks(self, plan: Plan, key: str) -> list[Document]:
-        """The user tasks of the copy in the order of their changes."""
+    async def _tasks(self, plan: Plan, key: str) -> list[tuple[Document, Document]]:
+        """The changes with the user tasks of the copy that get them. A task that has ended meanwhile gets none."""
         if not plan.tasks:
             return []
         filter = {"processInstanceKey": key, "state": "CREATED"}
@@ -141,7 +147,7 @@ class Steps:
         tasks, _ = await found(self._target, "user-tasks", filter, MOST)
         for task in tasks:
             of_element[task["elementId"]].append(task)
-        return [of_element[change["elementId"]].pop(0) for change in plan.tasks if of_element[change["elementId"]]]
+        return [(change, of_element[id].pop(0)) for change in plan.tasks if of_element[id := change["elementId"]]]
 
     async def _assign(self, path: str, assignee: str | None) -> None:
         if assignee is None:
@@ -197,11 +203,16 @@ def planned(plan: Plan, instance: Document, here: str) -> str:
     return json.dumps(json.loads(plan.as_json()) | {"instance": kept})
 
 
-def creation(plan: Plan, instance: Document, key: str) -> str:
+def copy_tag(source_id: str, key: str) -> str:
+    """The tag of a copy. Keys of instances are unique in one cluster only: other clusters have the same ones."""
+    return f"{TAG}{key}:{sha256(source_id.encode()).hexdigest()[:SOURCE_DIGITS]}"
+
+
+def creation(plan: Plan, instance: Document, tag: str) -> str:
     """The request that creates the copy. The values of variables stay as they are, digit for digit."""
     body = {
         "processDefinitionKey": instance["processDefinitionKey"],
-        "tags": [*(instance.get("tags") or ()), TAG + key],
+        "tags": [*(instance.get("tags") or ()), tag],
         "startInstructions": [{"elementId": element} for element in plan.elements],
         "businessId": instance.get("businessId"),
         "tenantId": None if instance["tenantId"] == "<default>" else instance["tenantId"],

@@ -22,11 +22,14 @@ from tests.vivero.conftest import programs, serve
 from vivero.client.rest import Client
 from vivero.importing import camunda8
 from vivero.importing.ledger import Ledger
+from vivero.importing.steps import copy_tag
 
 pytestmark = pytest.mark.process
 
 ROOT = Path(__file__).parents[3]
 MODEL = Path(__file__).with_name("moving.bpmn")
+SOURCE = "0e1d7a52-5a0c-4d0f-8a35-6f7f1b1c2d3e"
+"""The id of the source's cluster."""
 
 
 class Cluster:
@@ -73,7 +76,7 @@ def clusters(postgres_dsn, template_database, tmp_path_factory):
         programs(tmp_path_factory.mktemp("clusters")) as start,
     ):
         with psycopg.connect(there) as fresh:
-            fresh.execute("UPDATE cluster SET cluster_id = gen_random_uuid()")
+            fresh.execute("UPDATE cluster SET cluster_id = %s", (SOURCE,))
         yield [Cluster(serve(start, dsn).address) for dsn in (there, here)]
 
 
@@ -101,7 +104,7 @@ def deployed(clusters):
 
 
 def copies(target, key):
-    return target.search("process-instances", tags=[f"imported-from:{key}"])
+    return target.search("process-instances", tags=[copy_tag(SOURCE, key)])
 
 
 def copied(target, key):

@@ -183,6 +183,12 @@ def test_a_correlation_key_that_the_variables_do_not_give_any_more():
     assert reasons(text, elements=waits, keys=["17"], variables=[variable("order", "17")]) == ()
 
 
+@pytest.mark.parametrize("value", ['"cut of', '1}, "tenantId": "other", "x": {', "", "NaN", "1e999999"])
+def test_a_value_that_is_not_one_value_of_json_never_reaches_a_request(value):
+    found = reasons(task(), variables=[variable("x", value), variable("y", "2")], keys=["17"])
+    assert found == ("the source gives no valid JSON as the value of the variable 'x'",)
+
+
 def test_a_source_that_tells_no_due_dates_is_noted():
     text = f'<intermediateCatchEvent id="a">{timer()}</intermediateCatchEvent>'
     found = plan(SourceState(INSTANCE, [element(type="INTERMEDIATE_CATCH_EVENT")]), model(text), NOW)

@@ -10,7 +10,9 @@ import trio
 
 from vivero.client.rest import ApiError, Client, ClientError
 from vivero.importing import camunda8
-from vivero.importing.ledger import CANCELLING, COPYING, DONE, Entry, Ledger, LedgerProblem
+from vivero.importing.ledger import ADJUSTING, CANCELLING, COPYING, DONE, SUSPENDING, Entry, Ledger, LedgerProblem
+from vivero.importing.plan import Plan
+from vivero.importing.steps import copy_tag
 
 KEY = 2251799813685300
 MODEL = """<definitions xmlns="http://www.omg.org/spec/BPMN/20100524/MODEL" targetNamespace="t"
@@ -62,7 +64,7 @@ class Camunda:
                 return httpx.Response(204)
             case "POST", [*resource, "search"]:
                 return self._search("/".join(resource), body)
-            case "PATCH", ["timers", _]:
+            case "PATCH", ["timers" | "user-tasks", _]:
                 self.bodies.append(body)
                 return httpx.Response(204)
         return httpx.Response(404, json={"title": "NOT_FOUND"})
@@ -86,7 +88,7 @@ class Camunda:
     def _items(self, resource, filter):
         if resource == "process-instances":
             if "tags" in filter:
-                return []
+                return self.copies.get(filter["tags"][0], [])
             if "processInstanceKey" in filter and self.lag:
                 self.lag -= 1
                 return [self._instance(filter["processInstanceKey"], "ACTIVE")]
@@ -99,8 +101,8 @@ class Camunda:
             return [{"elementId": "wait", "type": "INTERMEDIATE_CATCH_EVENT", "elementInstanceKey": "8"}]
         if resource == "element-instances/wait-states":
             return [{"elementId": "wait", "details": {"waitStateType": "TIMER", "dueDate": 4_102_444_800_000}}]
-        if resource == "timers":
-            return self.copies.get("timers")
+        if resource in ("timers", "user-tasks"):
+            return self.copies.get(resource)
         return []
 
 
@@ -145,7 +147,7 @@ async def test_a_timer_moves_to_the_due_date_of_a_wait_state(source, target, bet
     assert await between() == [(str(KEY), "copied", ())]
     creation, moved = target.bodies
     assert creation["startInstructions"] == [{"elementId": "wait"}]
-    assert creation["tags"] == [f"imported-from:{KEY}"]
+    assert creation["tags"] == [copy_tag("source", str(KEY))]
     assert moved == {"dueDate": "2100-01-01T00:00:00.000+00:00"}
     assert source.states == {str(KEY): "TERMINATED"}
 
@@ -223,6 +225,32 @@ async def test_what_others_have_suspended_stays(source, target, between, autojum
     assert outcome == "stays"
     assert reason.startswith("it cannot be suspended: ")
     assert target.bodies == []
+
+
+async def test_an_instance_of_another_source_with_the_same_key_is_no_copy(source, target, between, autojump_clock):
+    target.copies[copy_tag("another", str(KEY))] = [{"processInstanceKey": "99"}]
+    assert await between() == [(str(KEY), "copied", ())]
+    assert len([body for body in target.bodies if "tags" in body]) == 1
+
+
+@pytest.mark.parametrize("step", [SUSPENDING, COPYING])
+async def test_workers_that_were_stopped_may_work_again(source, target, between, tmp_path, step, autojump_clock):
+    with Ledger(tmp_path / "ledger", "http://source", "http://target") as ledger:
+        ledger.write(Entry(str(KEY), step, False, None if step == SUSPENDING else "{}"))
+    assert await between() == [(str(KEY), "copied", ())]
+    assert source.asked["POST", "suspension"] == 1
+    assert source.states == {str(KEY): "TERMINATED"}
+
+
+async def test_a_task_that_has_ended_leaves_its_changes_to_no_other_task(
+    source, target, between, tmp_path, autojump_clock
+):
+    target.copies["user-tasks"] = [{"userTaskKey": "6", "elementId": "b", "assignee": None}]
+    changes = [{"elementId": id, "assignee": None, "changeset": {"priority": n}} for n, id in enumerate("ab")]
+    with Ledger(tmp_path / "ledger", "http://source", "http://target") as ledger:
+        ledger.write(Entry(str(KEY), ADJUSTING, True, Plan(tasks=tuple(changes)).as_json(), "1"))
+    assert await between() == [(str(KEY), "copied", ())]
+    assert target.bodies == [{"changeset": {"priority": 1}}]
 
 
 async def test_a_cluster_is_not_copied_into_itself(source, target, between, autojump_clock):
