@@ -90,10 +90,10 @@ def _join_texts(root: Element) -> None:
 def _join_extensions(root: Element) -> None:
     """An element with several `extensionElements` gets one with all that is in them: rules look into the first."""
     tag = f"{{{BPMN}}}extensionElements"
+    firsts: dict[Element, Element] = {}
     for one in list(root.iter(tag)):
         parent = one.getparent()
-        first = None if parent is None else parent.find(tag)
-        if parent is not None and first is not None and first is not one:
+        if parent is not None and (first := firsts.setdefault(parent, one)) is not one:
             first.extend(list(one))
             parent.remove(one)
 

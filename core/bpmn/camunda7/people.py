@@ -14,6 +14,7 @@ from vivero.core.bpmn.reading.xml import Element, split
 SCHEMA_VERSION = 16
 """Of Camunda's form schema; each later viewer reads it."""
 _FIELDS = {"string": "textfield", "long": "number", "boolean": "checkbox", "date": "datetime", "enum": "select"}
+_DURATION = re.compile(r"P[0-9YMWDTHS.]{1,100}")
 _INTEGER = re.compile(r"-?[0-9]{1,18}")
 _PEOPLE = ("assignee", "candidateGroups", "candidateUsers")
 
@@ -34,7 +35,7 @@ def convert_user_task(model: Rewrite, element: Element) -> None:
 
 def _date(text: str | None) -> str | None:
     """A date of a task. Camunda 7 counts a duration from the creation of the task."""
-    return f'=now() + duration("{text}")' if text is not None and text.startswith("P") else text
+    return f'=now() + duration("{text}")' if text is not None and _DURATION.fullmatch(text) else text
 
 
 def convert_form(model: Rewrite, element: Element) -> None:

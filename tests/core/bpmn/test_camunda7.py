@@ -547,6 +547,14 @@ def test_what_camunda_8_does_in_another_way(element, expected, notes):
     assert found == notes
 
 
+@pytest.mark.parametrize("date", ["Pay day", 'PT1H", x'])
+def test_a_date_that_is_neither_a_date_nor_a_duration_stays_for_the_deployment_to_refuse(date):
+    task = extended("userTask", attributes=f"camunda:dueDate='{date}'")
+    content = convert(read(model(task))).content
+    (problem,) = parse(content, "p.bpmn").problems
+    assert f"dueDate: {date!r} is not a date" in problem.message
+
+
 def test_a_note_so_far_down_that_lines_are_not_counted_has_none():
     for before, line in ((65_533, 65_534), (65_534, None), (70_000, None)):
         content = model("\n" * before + "<task id='it' camunda:unknown='1'/>")
