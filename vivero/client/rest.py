@@ -222,7 +222,7 @@ class Client:
         return (await self.request("POST", "/v2/process-instances", body, timeout=patience_s)).document
 
     async def evaluate_decision(self, decision_id: str, variables: Mapping[str, Any] | None = None) -> Document:
-        """Evaluate the latest version of a decision. Of an evaluation that fails, `failureMessage` says why."""
+        """Evaluate the latest version of a decision. `failureMessage` says why an evaluation has failed."""
         body = {"decisionDefinitionId": decision_id, "variables": dict(variables or {})}
         return (await self.request("POST", "/v2/decision-definitions/evaluation", body)).document
 

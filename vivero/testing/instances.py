@@ -25,7 +25,7 @@ Paths = tuple[str | Path, ...]
 class ProcessRun:
     """A process instance. Each action runs it until it waits for something that no mock answers.
 
-    `element` is the id of an element. Where jobs are meant, a job type does as well.
+    `element` is the id of an element. Methods about jobs take a job type, too.
     """
 
     def __init__(

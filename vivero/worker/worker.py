@@ -49,8 +49,8 @@ class Worker:
     `concurrency`: jobs at a time, of all types. `tenant_ids`: the tenants whose jobs it gets. `grace_s`: the time that
     active jobs have to end after the first signal. `max_jobs`: the number of jobs after which a worker of one type
     ends. `on_report` hears of the end of each job, `on_trouble` if the server does not answer, `on_ready` when it
-    answers for the first time, and again after trouble; by default these go to the logger `vivero.worker`. What they
-    raise goes there, too, and the worker goes on.
+    answers for the first time, and again after trouble; by default these go to the logger `vivero.worker`. Their
+    exceptions go there, too, and the worker goes on.
     """
 
     def __init__(

@@ -106,6 +106,17 @@ def test_what_is_refused_before_it_is_sent():
     assert key_of("a/b", "key") == "a%2Fb"
 
 
+def test_a_modification_takes_ids_and_keys_as_texts_and_as_numbers():
+    body = modification(["check"], {7: "check", "8": "check", "old": "check"}, [9, "other"], {})
+    assert body["activateInstructions"] == [{"elementId": "check", "variableInstructions": []}]
+    assert [one["sourceElementInstruction"] for one in body["moveInstructions"]] == [
+        {"sourceType": "byKey", "sourceElementInstanceKey": "7"},
+        {"sourceType": "byKey", "sourceElementInstanceKey": "8"},
+        {"sourceType": "byId", "sourceElementId": "old"},
+    ]
+    assert body["terminateInstructions"] == [{"elementInstanceKey": "9"}, {"elementId": "other"}]
+
+
 def test_pages_follow_cursors_and_never_go_round():
     pages = {None: ("a", 2), "a": ("b", 2), "b": (None, 0)}
     asked = []

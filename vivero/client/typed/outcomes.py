@@ -1,4 +1,4 @@
-"""What commands answer, and exceptions for what has ended otherwise than its caller expected."""
+"""The answers to commands, and exceptions for what has ended otherwise than its caller expected."""
 
 from __future__ import annotations
 

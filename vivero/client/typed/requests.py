@@ -157,7 +157,7 @@ def modification(activate: Any, move: Mapping[str, str], terminate: Collection[s
             {"elementId": id, "variableInstructions": given} for id in _texts("activate", activate)
         ],
         "moveInstructions": [
-            _move(source, target) | {"variableInstructions": given} for source, target in move.items()
+            _move(str(source), target) | {"variableInstructions": given} for source, target in move.items()
         ],
         "terminateInstructions": [
             {"elementInstanceKey" if one.isdecimal() else "elementId": one} for one in _texts("terminate", terminate)

@@ -1,4 +1,4 @@
-"""What a search of the client finds, page by page."""
+"""Results of searches of the client, page by page."""
 
 from __future__ import annotations
 
