@@ -55,6 +55,7 @@ def test_filters():
         ({"state": Where(in_=[])}, "the filter 'state' has no values"),
         ({"any_of": []}, "the filter 'any_of' has no values"),
         ({"any_of": [{"state": None}]}, "the filter 'state' is None"),
+        ({"any_of": {"state": "CREATED"}}, "the filter 'any_of' must have mappings, not 'state'"),
         ({"any_of": [{"state": "CREATED"}, {}]}, "the filter 'any_of' has an empty mapping"),
         ({"variables": {}}, "the filter 'variables' has an empty mapping"),
         ({"any_of": [{"local_variables": {}}]}, "the filter 'local_variables' has an empty mapping"),

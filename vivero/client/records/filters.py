@@ -89,8 +89,10 @@ def _some(name: str, values: Any) -> list[Any]:
     return found
 
 
-def _filled(name: str, value: Mapping[str, Any]) -> Mapping[str, Any]:
-    """A mapping that is not empty, for the same reason."""
+def _filled(name: str, value: Any) -> Mapping[str, Any]:
+    """A mapping that is not empty: servers read an empty one as no filter at all."""
+    if not isinstance(value, Mapping):
+        raise NotSendable(f"the filter {name!r} must have mappings, not {value!r}")
     if not value:
         raise NotSendable(f"the filter {name!r} has an empty mapping: the server would find everything")
     return value
