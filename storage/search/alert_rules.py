@@ -1,5 +1,5 @@
-"""Alert rules that can be searched, with their state and the outcome of the newest delivery. Of two receivers, the one
-that has not been told is shown."""
+"""Alert rules that can be searched, with their state and the outcome of the newest delivery. A rule with two receivers
+shows the one that has not been told."""
 
 from __future__ import annotations
 

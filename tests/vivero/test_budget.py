@@ -57,6 +57,16 @@ def test_no_part_has_more_connections_than_its_budget(up, database, ask):
     assert {name: count for name, count in found.items() if count > budget.NEEDS[name](config)} == {}
 
 
+def test_processes_with_the_same_roles_are_computed_once():
+    """The sizes that a start tries, times 256 processes, took a minute of CPU."""
+    config = Config(processes=256, engine_processes=85, partitions=85)
+    processes = config.of_each_process
+    engine, server = processes[0], processes[-1]
+    assert [one is engine for one in processes] == [True] * 85 + [False] * 171
+    assert all(one is server for one in processes[85:])
+    assert budget.of_program(config) == 85 * budget.connections(engine) + 171 * budget.connections(server)
+
+
 def test_too_little_memory_is_told_with_what_to_do():
     two = Config(processes=2)
     needed = budget.memory_bytes(two)

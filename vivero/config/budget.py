@@ -5,6 +5,8 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
+from itertools import groupby
+from operator import attrgetter
 
 from vivero.config.roles import Role
 from vivero.config.sections import Config
@@ -73,12 +75,18 @@ def connections(config: Config) -> int:
 
 def of_program(config: Config) -> int:
     """The most connections of all processes of a program."""
-    return sum(map(connections, config.of_each_process))
+    return _of_all(connections, config)
 
 
 def of_partitions(config: Config) -> int:
     """The number of them that move with the partitions to another node."""
-    return sum(needed(each) for each in config.of_each_process for needed in OF_A_PARTITION.values())
+    return _of_all(lambda each: sum(needed(each) for needed in OF_A_PARTITION.values()), config)
+
+
+def _of_all(of_one: Callable[[Config], int], config: Config) -> int:
+    """The sum over all processes. Those with the same roles are computed once, as a start tries many sizes."""
+    kinds = (list(kind) for _roles, kind in groupby(config.of_each_process, attrgetter("roles")))
+    return sum(len(kind) * of_one(kind[0]) for kind in kinds)
 
 
 def memory_bytes(config: Config) -> int:
@@ -126,7 +134,7 @@ def too_little_memory(config: Config, physical_bytes: int | None = None) -> str 
     """The reason why the processes may run out of memory, and what to do; None if the machine has enough."""
     if physical_bytes is None:
         physical_bytes = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
-    needed = sum(map(memory_bytes, config.of_each_process))
+    needed = _of_all(memory_bytes, config)
     if needed <= physical_bytes:
         return None
     return (

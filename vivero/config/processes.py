@@ -10,7 +10,7 @@ from vivero.config.roles import Role
 
 MAX_PROCESSES = 256
 CORES_OF_ONE = 2
-"""So many cores are busy with one process and PostgreSQL."""
+"""One process and PostgreSQL keep this number of cores busy."""
 CORES_OF_AN_ENGINE = 4
 """One for a process that leads, two for the processes that serve its clients, one for PostgreSQL."""
 

@@ -148,7 +148,7 @@ class Config:
     processes: int = 1
     """Processes, each a node of its own, at most 256; 0: as many as suit the cores; `--processes`."""
     engine_processes: int = 0
-    """So many of them lead partitions, and the others serve clients; 0: each does both; `--engine-processes`."""
+    """The number of them that lead partitions; the others serve clients; 0: each does both; `--engine-processes`."""
     partitions: int = 1
     """Partitions of a new database, at most 1,024; an older database keeps its number; `--partitions`."""
     roles: str = ALL
@@ -186,9 +186,9 @@ class Config:
 
     @property
     def of_each_process(self) -> Sequence[Config]:
-        """The settings of each process: they differ in the roles."""
-        division = Division(self.processes, self.engine_processes)
-        return [replace(self, roles=roles) for roles in roles_of_each(parse(self.roles), division)]
+        """The settings of each process: they differ in the roles. Those with the same roles share them."""
+        made = cache(lambda roles: replace(self, roles=roles))
+        return [made(one) for one in roles_of_each(parse(self.roles), Division(self.processes, self.engine_processes))]
 
     def has_role(self, *roles: Role) -> bool:
         """Whether this node has one of the roles."""
