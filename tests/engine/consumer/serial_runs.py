@@ -284,7 +284,7 @@ COUNTED = """
 
 COLUMNS = """
     SELECT relname::text, relkind = 'p' OR pg_relation_size(oid) > 0, array_agg(attname::text ORDER BY attnum)
-    FROM pg_class JOIN pg_attribute ON attrelid = oid AND attnum > 0
+    FROM pg_class JOIN pg_attribute ON attrelid = oid AND attnum > 0 AND NOT attisdropped
     WHERE relkind IN ('r', 'p') AND NOT relispartition AND relnamespace = current_schema()::regnamespace
     GROUP BY oid ORDER BY 1"""
 """The tables, whether they may have rows, and their columns."""

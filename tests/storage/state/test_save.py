@@ -120,7 +120,8 @@ async def write(connection, statement, document):
 
 async def row_of(connection, table, where="true"):
     columns = await connection.execute(
-        "SELECT attname::text FROM pg_attribute WHERE attrelid = $1::text::regclass AND attnum > 0 ORDER BY attnum",
+        "SELECT attname::text FROM pg_attribute WHERE attrelid = $1::text::regclass AND attnum > 0"
+        " AND NOT attisdropped ORDER BY attnum",
         (table,),
     )
     names = [name for (name,) in columns.rows]

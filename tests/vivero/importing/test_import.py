@@ -37,10 +37,9 @@ class Cluster:
 
     def __init__(self, address) -> None:
         self.address = address
-        self._http = httpx.Client(base_url=f"{address}/v2", timeout=60)
 
     def __call__(self, method, path, body=None) -> dict:
-        answer = self._http.request(method, path, json=body)
+        answer = httpx.request(method, f"{self.address}/v2{path}", json=body, timeout=60)
         assert answer.is_success, answer.text
         return answer.json() if answer.content else {}
 

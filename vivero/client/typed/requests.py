@@ -149,7 +149,7 @@ def of_instance(subject: Any, action: str, body: Json | None = None) -> ApiReque
     return command("POST", f"/v2/process-instances/{key}/{action}", {} if body is None else body)
 
 
-def modification(activate: Any, move: Mapping[str, str], terminate: Collection[str], variables: Json) -> Json:
+def modification(activate: Any, move: Mapping[Any, str], terminate: Collection[str | int], variables: Json) -> Json:
     """The body of a modification. `variables`: those of the instance, which all new elements see."""
     given = [{"variables": variables}] if variables else []
     return {
@@ -199,7 +199,7 @@ def named_variables(given: Any, named: Mapping[str, Any]) -> Json:
     return variables_from(given, named)
 
 
-def _texts(name: str, given: Collection[str]) -> list[str]:
+def _texts(name: str, given: Collection[str | int]) -> list[str]:
     if isinstance(given, str):
         raise NotSendable(f"{name} must be a list of texts, not the text {given!r}")
     return [str(one) for one in given]

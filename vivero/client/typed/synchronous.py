@@ -245,8 +245,8 @@ class ViveroClient(Searches):
         instance: InstanceSubject,
         *,
         activate: Collection[str] = (),
-        move: Mapping[str, str] | None = None,
-        terminate: Collection[str] = (),
+        move: Mapping[str, str] | Mapping[int, str] | None = None,
+        terminate: Collection[str | int] = (),
         variables: Mapping[str, Any] | None = None,
     ) -> None:
         """Activate, move and terminate elements by their ids; keys of element instances choose single ones."""
