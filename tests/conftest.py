@@ -68,6 +68,9 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--second-try", action="store_true", help="run tests that fail again, but those of pure functions")
     parser.addoption("--forks", type=int, metavar="COUNT", help="run whole files in so many forks (tests/forks.py)")
     parser.addoption(
+        "--hangs-after", type=float, metavar="SECONDS", help="end forks whose test takes longer; it has failed then"
+    )
+    parser.addoption(
         "--at-most", type=float, metavar="MINUTES", help="begin no test later than that; those are skipped"
     )
 

@@ -10,7 +10,9 @@ whose fork ends has failed; another fork goes on with the rest of its file.
 
 import os
 import pickle
+import signal
 import sys
+import time
 import traceback
 import warnings
 from collections import deque
@@ -29,6 +31,8 @@ from _pytest.runner import pytest_sessionfinish as end_fixtures
 MOST = 32
 TOGETHER = Path(__file__).parent / "console"
 """The files of this folder run in one fork, one after another: they share a browser."""
+LOOK_S = 5.0
+"""Forks that hang are looked for so often."""
 _number = 0
 
 
@@ -50,6 +54,8 @@ class Fork:
     number: int
     connection: Connection
     given: deque[int]
+    heard_s: float
+    """The moment of its last message, by the monotonic clock."""
 
     def ended(self) -> str:
         """Wait for its end, and say by what it came."""
@@ -99,21 +105,26 @@ class Forks:
                 connection.close()  # a fork that outlives the first process must see its end
             _become(number, self._session, theirs)
         theirs.close()
-        fork = Fork(pid, number, ours, deque())
+        fork = Fork(pid, number, ours, deque(), time.monotonic())
         self.running.append(fork)
         self._give(fork)
 
     def take_turns(self) -> None:
         """Wait for messages of forks, and act on one of each."""
         by_connection = {fork.connection: fork for fork in self.running}
-        for connection in wait(list(by_connection)):
+        patience_s = self._session.config.getoption("--hangs-after")
+        for connection in wait(list(by_connection), patience_s and min(patience_s, LOOK_S)):
             fork = by_connection[connection]  # type: ignore[index]
+            fork.heard_s = time.monotonic()
             try:
                 kind, *about = fork.connection.recv()
             except (EOFError, ConnectionResetError, pickle.UnpicklingError):
                 self._lost(fork)
                 continue
             getattr(self, f"_{kind}")(fork, *about)
+        for fork in self.running if patience_s else ():
+            if time.monotonic() - fork.heard_s > patience_s:
+                os.kill(fork.pid, signal.SIGKILL)  # its connection says the rest
 
     def end(self) -> None:
         """Wait for all forks. They end at their next message, as nobody listens."""

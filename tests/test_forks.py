@@ -140,6 +140,14 @@ def test_a_test_whose_fork_ends_has_failed_and_the_others_run(session):
     assert [line.split()[2] for line in log if line.startswith("module ")].count("test_lost") == 2
 
 
+def test_a_test_that_hangs_has_failed_and_the_others_run(session):
+    hangs = "import signal\n\n\ndef test_hangs():\n    signal.pause()\n\n\ndef test_after():\n    pass\n"
+    code, told, _ = session({"hangs": hangs}, "--forks", "1", "--hangs-after", "2")
+    assert code == 1
+    assert "1 failed, 1 passed" in told
+    assert "the process was ended by signal 9 during this test" in told
+
+
 def test_a_failure_ends_all_forks_and_their_fixtures_if_it_shall(session):
     endless = FEW + "\n\ndef test_next():\n    pass\n" * 50
     code, told, log = session({"fails": "def test_fails():\n    assert not 1\n", "long": endless}, "--forks", "1", "-x")

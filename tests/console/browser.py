@@ -13,7 +13,7 @@ from typing import Literal
 from unittest import mock
 
 import httpx
-from playwright.sync_api import Browser, BrowserContext, ConsoleMessage, Page, expect, sync_playwright
+from playwright.sync_api import Browser, BrowserContext, ConsoleMessage, Dialog, Page, expect, sync_playwright
 
 from tests.console.conftest import CONSOLE
 from tests.eventually import eventually_sync
@@ -90,11 +90,16 @@ class Console:
         self.page.on("pageerror", lambda error: self.errors.append(str(error)))
         self.page.on("console", self._said)
         self.page.on("request", lambda request: self.urls.append(request.url))
-        self.page.on("dialog", lambda dialog: self.errors.append(f"dialog {dialog.message}"))
+        self.page.on("dialog", self._asked)
 
     def _said(self, message: ConsoleMessage) -> None:
         if message.type == "error" and (self.expected is None or self.expected not in message.text):
             self.errors.append(f"{message.text} {message.location.get('url', '')}".rstrip())
+
+    def _asked(self, dialog: Dialog) -> None:
+        """A question of the browser is an error, and is answered: everything would wait for the answer for ever."""
+        self.errors.append(f"dialog {dialog.type} {dialog.message}")
+        dialog.accept()
 
     def open(self, path: str) -> None:
         """Go to a page and wait until it shows its data."""

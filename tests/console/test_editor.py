@@ -188,6 +188,7 @@ def test_a_decision_is_edited_tried_and_deployed(console, api):
 
     page.get_by_role("button", name="Save draft").click()
     expect(page).to_have_url(re.compile(r"draft=\d+$"))
+    page.wait_for_function(LEAVES)
     console.open(f"/editor?draft={page.url.rpartition('=')[2]}")
     page.get_by_label("View").select_option(label="Discount")
     expect(entry(page, "output-cell", "0.1 + 0.1")).to_be_visible()
