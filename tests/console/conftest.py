@@ -90,13 +90,25 @@ def serving(
 
 
 @pytest.fixture(scope="module")
-def address(
+def served(
     browser, postgres_dsn: str, template_database: str, tmp_path_factory: pytest.TempPathFactory
-) -> Iterator[str]:
-    """The address of a server for the tests of a module."""
+) -> Iterator[tuple[str, str]]:
+    """A server for the tests of a module: its address, and the database."""
     directory = tmp_path_factory.mktemp("console")
-    with serving(postgres_dsn, template_database, directory, "console") as (address, _):
-        yield address
+    with serving(postgres_dsn, template_database, directory, "console") as served:
+        yield served
+
+
+@pytest.fixture(scope="module")
+def address(served) -> str:
+    """The address of the server of a module."""
+    return served[0]
+
+
+@pytest.fixture(scope="module")
+def dsn(served) -> str:
+    """The database of the server of a module."""
+    return served[1]
 
 
 @pytest.fixture(scope="module")

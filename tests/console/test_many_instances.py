@@ -61,11 +61,6 @@ def no_pictures(monkeypatch):
 
 
 @pytest.fixture(scope="module")
-def dsn(postgres_dsn):
-    return psycopg.conninfo.make_conninfo(postgres_dsn, dbname="console")
-
-
-@pytest.fixture(scope="module")
 def stuck_instance(api, dsn):
     """The key of an instance with an incident, among very many."""
     with psycopg.connect(dsn, autocommit=True) as connection:

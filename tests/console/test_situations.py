@@ -288,13 +288,13 @@ def test_a_list_has_chosen_columns_a_file_and_ticked_rows(console, api):
     assert sorted(one["processInstanceKey"] for one in found["items"]) == keys[2:]
 
 
-def test_background_jobs_are_run_retried_paused_and_deleted(console, api, postgres_dsn):
+def test_background_jobs_are_run_retried_paused_and_deleted(console, api, dsn):
     """A failed execution tells its whole traceback; what is in it is text."""
     trace = "Traceback (most recent call last):\n  File 'invoices.py', line 7\nValueError: <img src=x onerror=alert(1)>"
     body = {"type": "send-invoice", "payload": {"order": "<b>7</b>"}, "allowUnknownType": True}
     body["executeAt"] = "2999-01-01T00:00:00Z"
     one, _ = (api.http.post(f"{console.address}/background-jobs", json=body).json()["id"] for _ in range(2))
-    with psycopg.connect(psycopg.conninfo.make_conninfo(postgres_dsn, dbname="console"), autocommit=True) as database:
+    with psycopg.connect(dsn, autocommit=True) as database:
         failed = (
             "UPDATE job_executions SET state = 'failed', attempt_index = 5, error = %s, failed_at = now() WHERE id = %s"
         )
