@@ -29,7 +29,7 @@ def decode_large(text: str) -> tuple[Any, str | None]:
     try:
         value = _decode(text)
         encoded = _encode(value)
-    except (msgspec.DecodeError, UnicodeError, RecursionError):
+    except (msgspec.DecodeError, UnicodeError, RecursionError, ArithmeticError):
         return from_json(text), None
     if _has_exponent(encoded) or b"-0.0" in encoded:
         return from_json(text), None

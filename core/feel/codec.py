@@ -36,11 +36,15 @@ _NONE_KNOWN: Mapping[int, str] = {}
 
 
 def from_json(text: str | bytes) -> Any:
-    """The value of a JSON text. Raises EvaluationError for text that is not valid JSON."""
+    """The value of a JSON text. Raises EvaluationError for text that is not valid JSON, and for a number of 10^6145 and
+    beyond, which decimals do not have.
+    """
     try:
         value = _decoder.decode(text)
     except (msgspec.DecodeError, UnicodeError, RecursionError) as error:
         raise EvaluationError(f"The text is not valid JSON: {error}") from error
+    except ArithmeticError as error:
+        raise EvaluationError("The text has a number that is out of range: 10^6145 or beyond") from error
     return _rounded(value) if type(value) is int else value
 
 

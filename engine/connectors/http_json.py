@@ -128,7 +128,7 @@ def _body(text: str) -> Any:
         return None
     try:
         return _without_nul(from_json(text)) if "\\u0000" in text else from_json(text)
-    except (EvaluationError, ArithmeticError):
+    except EvaluationError:
         return text.replace("\0", "\ufffd")
 
 

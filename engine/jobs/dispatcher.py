@@ -26,7 +26,6 @@ from vivero.engine.jobs.error_texts import place_of, text_of
 from vivero.engine.jobs.events import EventReader, execution_of, settle
 from vivero.engine.jobs.execution import Connections, Execution, LeaseLost, TransactionalExecution
 from vivero.engine.jobs.handlers import Result, call, event_loop
-from vivero.engine.jobs.parameters import UnusablePayload
 from vivero.engine.jobs.retries import RetrySettings
 from vivero.engine.jobs.settings import JobSettings
 from vivero.engine.jobs.span_names import Spans, no_spans
@@ -381,7 +380,7 @@ class JobDispatcher:
         except (Exception, SystemExit) as error:
             if self._tracker.is_cancelled(run.lease):
                 return False
-            with self._span(span.FAIL if _is_last(run, job, error) else span.RETRY, run):
+            with self._span(span.FAIL if _retry(job).is_last(run.attempt) else span.RETRY, run):
                 self._fail(run, job, error)
         return False
 
@@ -441,7 +440,7 @@ class JobDispatcher:
 
     def _fail(self, run: Run, job: JobDefinition, error: BaseException) -> None:
         retry, text, place = _retry(job), text_of(error), place_of(error)
-        final = _is_last(run, job, error)
+        final = _retry(job).is_last(run.attempt)
         log.warning(
             "a background job failed",
             job_type=run.type,
@@ -463,8 +462,3 @@ class JobDispatcher:
 
 def _retry(job: JobDefinition) -> RetrySettings:
     return job.retry or RetrySettings()
-
-
-def _is_last(run: Run, job: JobDefinition, error: BaseException) -> bool:
-    """Whether no attempt follows: there were enough, or the payload does not fit, which more attempts do not change."""
-    return isinstance(error, UnusablePayload) or _retry(job).is_last(run.attempt)

@@ -11,7 +11,7 @@ import trio
 
 from vivero.engine.jobs.definitions import Handler, JobDefinition, RescheduleAt, RescheduleIn, Runs
 from vivero.engine.jobs.execution import Execution
-from vivero.engine.jobs.parameters import BadPayload, UnusablePayload, arguments
+from vivero.engine.jobs.parameters import arguments
 from vivero.storage.postgres.given_time import patient
 
 Result = RescheduleAt | RescheduleIn | None
@@ -34,7 +34,7 @@ async def event_loop(definitions: Iterable[JobDefinition]) -> AsyncGenerator[Non
 
 
 async def call(definition: JobDefinition, execution: Execution, threads: set[str]) -> Result:
-    """The handler's result. Raises what the handler raises, `trio.TooSlowError` after its timeout, UnusablePayload and
+    """The handler's result. Raises what the handler raises, `trio.TooSlowError` after its timeout, BadPayload and
     BadResult.
 
     `threads` has the leases of runs whose threads have not ended.
@@ -62,11 +62,8 @@ async def _call(definition: JobDefinition, execution: Execution, threads: set[st
 
 
 def _with_arguments(handler: Handler, execution: Execution) -> Handler:
-    """The function with what it takes of the payload. Raises UnusablePayload."""
-    try:
-        given = arguments(handler, execution.payload)
-    except BadPayload as error:
-        raise UnusablePayload(str(error)) from error
+    """The function with what it takes of the payload. Raises BadPayload."""
+    given = arguments(handler, execution.payload)
     return partial(handler, **given) if given else handler
 
 

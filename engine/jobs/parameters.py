@@ -34,10 +34,6 @@ class BadPayload(ValueError):
     """The payload does not fit the parameters of the function. The message names the field."""
 
 
-class UnusablePayload(BadPayload):
-    """The payload of a run, before its function began. Another attempt finds the same payload."""
-
-
 def names_of(handler: Callable[..., Any]) -> tuple[str, ...]:
     """The parameters behind the execution. Raises ValueError for those that no payload can give.
 

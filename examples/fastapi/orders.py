@@ -7,7 +7,8 @@ Run it beside `vivero up`, on the same database:
 """
 
 import os
-from collections.abc import Iterator
+from collections.abc import AsyncIterator, Iterator
+from contextlib import asynccontextmanager
 from typing import Annotated
 
 import psycopg
@@ -19,7 +20,17 @@ from vivero.transaction import InboxFull, Queue, Refused
 TABLE = """
     CREATE TABLE IF NOT EXISTS shop_orders (id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY, name text NOT NULL)
 """
-app = FastAPI()
+
+
+@asynccontextmanager
+async def with_table(_app: FastAPI) -> AsyncIterator[None]:
+    """Create the table once, before the first request."""
+    with psycopg.connect(os.environ["DATABASE_URL"]) as connection:
+        connection.execute(TABLE)
+    yield
+
+
+app = FastAPI(lifespan=with_table)
 
 
 class Order(BaseModel):
@@ -36,7 +47,6 @@ def transaction() -> Iterator[psycopg.Connection]:
 def place_order(
     order: Order, connection: Annotated[psycopg.Connection, Depends(transaction, scope="function")]
 ) -> dict[str, int]:
-    connection.execute(TABLE)
     row = connection.execute("INSERT INTO shop_orders (name) VALUES (%s) RETURNING id", (order.name,)).fetchone()
     assert row is not None
     try:

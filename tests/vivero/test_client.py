@@ -177,6 +177,14 @@ async def test_a_server_that_ignores_its_cursor_is_not_asked_for_ever(client_of,
     assert len(asked) == 2
 
 
+async def test_a_trace_that_repeats_a_page_is_not_followed_for_ever(client_of, asked):
+    pages = iter([7, 9, 7, 9])
+    trace = client_of(lambda _request: httpx.Response(200, json={"items": [], "next": next(pages)})).trace("5")
+    with pytest.raises(ClientError, match="repeats the page '7'"):
+        await anext(trace)
+    assert len(asked) == 3
+
+
 @pytest.mark.parametrize(("retries", "updates", "positions"), [(0, 1, [2, 4, 5]), (2, 0, [2, 4])])
 async def test_repairing_gives_retries_only_to_a_job_without(client_of, asked, retries, updates, positions):
     incident = {"elementInstanceKey": "5", "jobKey": "6"}

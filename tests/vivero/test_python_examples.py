@@ -19,7 +19,7 @@ DEFINITION = """
 WITH_FASTAPI = """
     from fastapi.testclient import TestClient
     import orders
-    client = TestClient(orders.app)
+    client = TestClient(orders.app).__enter__()
     def place(name):
         answer = client.post("/orders", json={"name": name})
         return answer.status_code, answer.json()

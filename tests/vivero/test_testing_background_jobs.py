@@ -84,17 +84,17 @@ def test_attempts_come_at_their_times_and_the_last_one_fails(tests, seen):
     assert tests.now == BEGIN + timedelta(days=1, hours=1)
 
 
-def test_a_payload_that_does_not_fit_any_more_fails_at_once(tests):
+def test_a_payload_that_does_not_fit_any_more_is_tried_again_like_other_failures(tests):
     @job("typed", retry=TWICE)
     async def typed(execution: Execution, invoice: str) -> None: ...
 
-    tests.use(typed).defer("typed", {"invoice": 5})
-    tests.run().expect_failed("typed", "UnusablePayload: the payload does not fit", attempts=1)
-    tests.jobs.clear()
-    tests.defer("typed", ["no", "fields"])
-    tests.run().expect_failed("typed", "UnusablePayload: the payload does not fit", attempts=1)
-    with pytest.raises(AssertionError, match=r'typed \["no","fields"\] is failed'):
-        tests.expect_deferred("typed", number=1)
+    tests.use(typed)
+    for payload in ({"invoice": 5}, ["no", "fields"]):
+        tests.defer("typed", payload)
+        tests.advance(hours=1).expect_failed("typed", "BadPayload: the payload does not fit", attempts=2)
+        with pytest.raises(AssertionError, match=r"typed .* is failed"):
+            tests.expect_deferred("typed", number=1)
+        tests.jobs.clear()
 
 
 def test_statements_and_further_jobs_count_only_if_the_run_succeeds(tests):

@@ -48,6 +48,7 @@ __all__ = [
     "Page",
     "Unreachable",
     "address_from",
+    "check_new",
     "credentials_from",
     "normalised",
     "path_part",
@@ -64,6 +65,13 @@ def path_part(text: str) -> str:
         return quote(text, safe="")
     except UnicodeEncodeError as error:  # an argument that was not UTF-8
         raise NotSendable(why_not_sendable(error)) from error
+
+
+def check_new(cursor: str, seen: set[str]) -> None:
+    """Note the cursor of a next page. Raises ClientError for one that was there before: the pages would never end."""
+    if cursor in seen:
+        raise ClientError(f"the answer repeats the page '{cursor}': is it a Vivero server?")
+    seen.add(cursor)
 
 
 class Client:
@@ -229,12 +237,13 @@ class Client:
     async def trace(self, instance_key: str) -> AsyncIterator[Document]:
         """Yield the commands of a process instance, oldest first. Their `lines` describe the events."""
         path = f"/v2/process-instances/{path_part(instance_key)}/trace"
-        page = (await self.request("GET", path)).document
+        page, seen = (await self.request("GET", path)).document, set[str]()
         while True:
             for item in page["items"]:
                 yield item
             if page["next"] is None:
                 return
+            check_new(str(page["next"]), seen)
             page = (await self.request("GET", f"{path}?after={page['next']}")).document
 
     async def cancel(self, instance_key: str) -> Answer:

@@ -269,7 +269,7 @@ def _of_variables(state: SourceState) -> Iterator[str]:
     for one in state.variables:
         try:
             from_json(one["value"])
-        except (EvaluationError, ArithmeticError):
+        except EvaluationError:
             yield f"the source gives no valid JSON as the value of the variable '{one['name']}'"
 
 

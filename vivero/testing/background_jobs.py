@@ -23,7 +23,6 @@ from vivero.engine.jobs.definitions import JobDefinition, JobRegistry, Reschedul
 from vivero.engine.jobs.error_texts import text_of
 from vivero.engine.jobs.execution import Execution, TransactionalExecution
 from vivero.engine.jobs.handlers import Result, call, event_loop
-from vivero.engine.jobs.parameters import UnusablePayload
 from vivero.engine.jobs.retries import RetrySettings
 from vivero.storage.background.job_executions import Run
 from vivero.storage.postgres.driver import Params
@@ -200,7 +199,7 @@ class BackgroundJobTests:
 
     def _failed(self, one: DeferredJob, retry: RetrySettings, error: BaseException) -> None:
         one.errors.append(text_of(error))
-        if isinstance(error, UnusablePayload) or retry.is_last(one.attempt):
+        if retry.is_last(one.attempt):
             one.state = "failed"
         else:
             one.at = self.now + timedelta(seconds=retry.delay_s(one.attempt))

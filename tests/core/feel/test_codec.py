@@ -88,6 +88,15 @@ def test_invalid_json_is_an_error(text):
         from_json(text)
 
 
+@pytest.mark.parametrize("text", ["1e6145", "[-1e999999]", '{"a": 1e99999999999999999999999}'])
+@pytest.mark.parametrize("decode", [from_json, decode_large])
+def test_a_number_beyond_decimals_is_an_error_that_expressions_turn_into_null(decode, text):
+    with pytest.raises(EvaluationError, match=r"out of range: 10\^6145"):
+        decode(text)
+    assert from_json("9.9e6144") == Decimal("9.9e6144")
+    assert compile_expression("from json(x)").evaluate({"x": text}).value is None
+
+
 def test_text_that_is_no_unicode_is_refused():
     with pytest.raises(EvaluationError, match="Unicode"):
         to_json("\ud800")

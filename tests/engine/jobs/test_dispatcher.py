@@ -9,7 +9,6 @@ import trio
 
 from tests.eventually import eventually, eventually_rows
 from vivero.engine.jobs.definitions import RescheduleIn, job, scheduled
-from vivero.engine.jobs.parameters import BadPayload
 from vivero.engine.jobs.retries import RetrySettings
 from vivero.storage.background import job_executions
 
@@ -82,21 +81,29 @@ async def test_failures_are_retried_and_the_last_one_stays_with_its_error(connec
     assert keys == [(0, f"{id}-0"), (1, f"{id}-0"), (2, f"{id}-0")]
 
 
-async def test_a_payload_that_does_not_fit_fails_at_once(connection, dispatcher, nursery, until, beat):
-    """Another attempt finds the same payload. What the function itself raises is tried again."""
+async def test_a_payload_that_does_not_fit_here_is_tried_again_and_fits_a_newer_server(
+    connection, dispatcher, nursery, until, beat
+):
+    """In a rolling deployment, an old node may be the first to get the payload of a new function."""
+    later, seen = RetrySettings(max_attempts=2, initial_interval_s=3600), []
 
-    @job("typed", retry=SOON)
-    async def typed(execution, invoice: str):
-        raise BadPayload(invoice)
+    @job("typed", retry=later)
+    async def old(execution, invoice: str): ...
 
-    for payload in ('{"invoice": 5}', '{"invoice": "a1"}'):
-        await add(connection, "typed", payload)
-    nursery.start_soon(dispatcher(typed).run, beat)
-    await until(
-        [("failed", 1, "UnusablePayload: the payload does not fit: Expected `str`, got `int` - at `$.invoice`"),
-         ("failed", 3, "BadPayload: a1")],
-        f"state, attempt_index, {MESSAGE}",
-    )  # fmt: skip
+    @job("typed", retry=later)
+    async def new(execution, invoice: int):
+        seen.append((execution.attempt, invoice))
+
+    await add(connection, "typed", '{"invoice": 5}')
+    node, error = dispatcher(old), "BadPayload: the payload does not fit: Expected `str`, got `int` - at `$.invoice`"
+    async with trio.open_nursery() as until_stopped:
+        until_stopped.start_soon(node.run, beat)
+        await until([("pending", 1, error)], f"state, attempt_index, {MESSAGE}")
+        node.drain()
+    await connection.execute("UPDATE job_executions SET execute_at = clock_now()")
+    nursery.start_soon(dispatcher(new, node="b").run, beat)
+    await until([])
+    assert seen == [(1, 5)]
 
 
 @pytest.mark.parametrize("result", ["text", 5, True])

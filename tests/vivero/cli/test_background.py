@@ -118,6 +118,15 @@ def test_a_deletion_names_ids_or_what_matches(arguments):
     assert CliRunner().invoke(main, ("background", *arguments)).exit_code == 2
 
 
+def test_a_server_that_deletes_nothing_is_not_asked_for_ever(monkeypatch):
+    async def request(_client, method, path, body):
+        return SimpleNamespace(document={"deleted": 0, "more": True})
+
+    monkeypatch.setattr("vivero.client.rest.Client.request", request)
+    done = CliRunner().invoke(main, ("background", "delete", "--all", "--state", "failed", "--yes"))
+    assert (done.exit_code, "deletes nothing although more match" in done.stderr) == (1, True)
+
+
 def test_types_that_no_node_runs_are_named(monkeypatch):
     counts = {"running": 0, "failed": 0, "schedule": None, "paused": False}
     items = [

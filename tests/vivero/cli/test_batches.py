@@ -386,3 +386,5 @@ def test_a_persons_data_are_erased_page_by_page_and_what_is_kept_is_an_error(ser
     assert line.count(", ") + 1 == len(asdict(Counts())) - 1, "each number but that of what is in use"
     pages["1"] = {"next": "archive:"}
     assert "2 files of the archive are missing or damaged" in run("erase", "--yes", "--variable", "email=ann").stderr
+    pages["archive:"]["next"] = "1"
+    assert "the answer repeats the page '1'" in run("erase", "--yes", "--variable", "email=ann").stderr

@@ -17,7 +17,7 @@ from vivero.cli.shared.failures import Failure
 from vivero.cli.shared.filters import Selected, of_processes, options_of
 from vivero.cli.shared.options import dry_run_option, json_option, tell, yes_option
 from vivero.cli.shared.server_options import address_option, talk
-from vivero.client.rest import ApiError, Client
+from vivero.client.rest import ApiError, Client, check_new
 
 ENDED = {"state": {"$in": ["COMPLETED", "TERMINATED"]}}
 EVALUATED = {"state": {"$in": ["EVALUATED", "FAILED"]}}
@@ -258,7 +258,7 @@ class _Found:
 
 async def _erase(subject: dict[str, Any], as_json: bool, client: Client) -> _Found:
     """All pages of the erasure, each told as it comes."""
-    found, after = _Found(), None
+    found, after, seen = _Found(), None, set[str]()
     verb = "would be erased" if subject.get("dryRun") else "erased"
     while True:
         page = (await client.request("POST", "/v2/erasures", subject | ({"after": after} if after else {}))).document
@@ -281,3 +281,4 @@ async def _erase(subject: dict[str, Any], as_json: bool, client: Client) -> _Fou
         after = page["next"]
         if after is None:
             return found
+        check_new(after, seen)

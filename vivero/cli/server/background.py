@@ -12,7 +12,7 @@ from vivero.cli.shared.options import confirm, json_of, json_option, say, tell, 
 from vivero.cli.shared.rows import print_fields, print_rows
 from vivero.cli.shared.server_options import address_option, talk
 from vivero.client import background_jobs
-from vivero.client.rest import Client
+from vivero.client.rest import Client, ClientError
 from vivero.terminal.terminal_tables import Column, field, state, time
 
 STATES = ("pending", "running", "failed")
@@ -238,6 +238,8 @@ def _delete_all(filter: dict[str, str], yes: bool, address: str | None, as_json:
         while more:
             done = await background_jobs.delete(client, filter)
             deleted, more = deleted + done["deleted"], done["more"]
+            if more and not done["deleted"]:
+                raise ClientError("the server deletes nothing although more match: is it a Vivero server?")
         tell(as_json, f"deleted {deleted} executions", deleted=deleted)
 
     talk(address, work)
