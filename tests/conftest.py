@@ -59,6 +59,8 @@ _STARTERS = {"vivero", "up", "shared_server", "start_program"}
 """Fixtures of tests/vivero that start programs."""
 GC_THRESHOLDS = (20_000, 50, 100)
 """Collections are rare: with Python's own thresholds they take 8 % of the CPU of the core's tests, with these 6 %."""
+os.environ["XDG_STATE_HOME"] = str(Path(tempfile.gettempdir(), f"vivero-tests-{os.geteuid()}"))
+"""Programs of tests say there which addresses they serve, and not where those of the developer do."""
 _BEGAN_S = time.monotonic()
 _SEED = int(os.environ.get("VIVERO_SEED") or SystemRandom().randrange(2**31))
 _LOG: dict[str, Any] = {}

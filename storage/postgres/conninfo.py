@@ -36,6 +36,11 @@ def with_user(dsn: str, user: str) -> str:
     return make_conninfo("", **parameters | {"user": user})
 
 
+def without_passwords(dsn: str) -> str:
+    """The DSN as others may read it."""
+    return make_conninfo("", **{key: value for key, value in parse(dsn).items() if "password" not in key})
+
+
 def environment(dsn: str) -> dict[str, str]:
     """The environment in which PostgreSQL's own programs connect to this DSN. A command line would show a password."""
     names = {option.keyword.decode(): option.envvar.decode() for option in Conninfo.get_defaults() if option.envvar}

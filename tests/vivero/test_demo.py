@@ -36,6 +36,9 @@ def test_the_show_ends_well_and_can_be_given_again_by_a_server_that_stays_up(roo
     assert program.process.poll() is None, program.logged
     ended_well(program)
     works_on(program)
+    beside = vivero("user", "list", "--address", program.address)
+    assert beside.ends() == 0, beside.logged
+    assert beside.logged == f"using the database of the server at {program.address}: data in {root}\n"
     program.process.send_signal(signal.SIGTERM)
     assert program.ends() == 0, program.logged
 

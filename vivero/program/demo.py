@@ -44,10 +44,13 @@ OUT_OF_STOCK = {"mandrake"}
 NEW_CARD = "4444-4444"
 
 
-async def run(config: Config, console: Console, *, leave: bool, pace_s: float) -> None:
+async def run(
+    config: Config, console: Console, *, leave: bool, pace_s: float, serving: Callable[[Ready], object]
+) -> None:
     """Start the server, play the show, then stay up until stopped, or with `leave` end.
 
-    `pace_s`: seconds that the simulated work of a job takes. Raises the exceptions of `program.up` and of the client.
+    `pace_s`: seconds that the simulated work of a job takes. `serving` is called once the server serves clients.
+    Raises the exceptions of `program.up` and of the client.
     """
     console.print(
         f"[dim]Starting a server with its own PostgreSQL, which keeps its data in {config.database.data_dir} …[/]"
@@ -62,6 +65,7 @@ async def run(config: Config, console: Console, *, leave: bool, pace_s: float) -
 
         nursery.start_soon(serve)
         ready = await receive.receive()
+        serving(ready)
         async with Client(ready.address) as client:
             show = Show(client, console, pace_s)
             async with trio.open_nursery() as workers:

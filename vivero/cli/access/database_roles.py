@@ -11,7 +11,7 @@ from vivero.cli.shared.groups import Group
 from vivero.cli.shared.options import json_option, say, tell
 from vivero.cli.shared.recorded import record
 from vivero.cli.shared.rows import print_fields, print_rows
-from vivero.cli.shared.settings import Database, database_options
+from vivero.cli.shared.settings import Database, database_in_use
 from vivero.storage.access import database_roles
 from vivero.storage.access.database_roles import RefusedGrant
 from vivero.storage.log import transaction_inbox
@@ -42,7 +42,7 @@ def database_role() -> None:
 @click.option("--tenant", "tenants", metavar="ID", multiple=True, help="A tenant; may be repeated.  [<default>]")
 @click.option("--all-tenants", is_flag=True, help="All tenants, and background jobs.")
 @json_option
-@database_options
+@database_in_use
 def grant(role: str, tenants: tuple[str, ...], all_tenants: bool, database: Database, as_json: bool) -> None:
     """Let ROLE call the functions, beside the tenants that it has."""
     if tenants and all_tenants:
@@ -59,7 +59,7 @@ def grant(role: str, tenants: tuple[str, ...], all_tenants: bool, database: Data
 @database_role.command("revoke")
 @click.argument("role")
 @json_option
-@database_options
+@database_in_use
 def revoke(role: str, database: Database, as_json: bool) -> None:
     """Take the functions and all tenants from ROLE."""
 
@@ -73,7 +73,7 @@ def revoke(role: str, database: Database, as_json: bool) -> None:
 
 @database_role.command("list")
 @json_option
-@database_options
+@database_in_use
 def list_roles(as_json: bool, database: Database) -> None:
     """List roles with their tenants."""
     found = on_database(database, database_roles.grants, RefusedGrant)
@@ -83,7 +83,7 @@ def list_roles(as_json: bool, database: Database) -> None:
 @click.command()
 @click.argument("id", type=click.INT)
 @json_option
-@database_options
+@database_in_use
 def outcome(id: int, as_json: bool, database: Database) -> None:
     """Show what became of a command that a transaction of yours has queued.
 

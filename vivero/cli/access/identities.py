@@ -20,7 +20,7 @@ from vivero.cli.shared.groups import Group
 from vivero.cli.shared.options import json_option, tell
 from vivero.cli.shared.recorded import record
 from vivero.cli.shared.rows import print_rows
-from vivero.cli.shared.settings import Database, database_options
+from vivero.cli.shared.settings import Database, database_in_use
 from vivero.storage.access import directory, identities
 from vivero.storage.access.identities import LastAdmin, ListedToken
 from vivero.storage.postgres.driver import Connection
@@ -115,7 +115,7 @@ user.add_command(sign_out)
 @click.option("--email", metavar="ADDRESS", help="The user's e-mail address.")
 @STDIN
 @json_option
-@database_options
+@database_in_use
 def add(
     username: str,
     roles: tuple[str, ...],
@@ -142,7 +142,7 @@ def add(
 
 @user.command("list")
 @json_option
-@database_options
+@database_in_use
 def list_users(as_json: bool, database: Database) -> None:
     """List users with their roles."""
     found = on_database(database, identities.users, LastAdmin)
@@ -154,7 +154,7 @@ def list_users(as_json: bool, database: Database) -> None:
 @click.argument("username")
 @STDIN
 @json_option
-@database_options
+@database_in_use
 def set_password(
     username: str,
     password_stdin: bool,
@@ -176,7 +176,7 @@ def set_password(
 @user.command("delete")
 @click.argument("username")
 @json_option
-@database_options
+@database_in_use
 def delete_user(username: str, database: Database, as_json: bool) -> None:
     """Delete a user with all memberships and grants."""
 
@@ -210,7 +210,7 @@ def token() -> None:
 @click.option("--tenant", "tenants", multiple=True, metavar="ID", help="A tenant; may be repeated.  [<default>]")
 @click.option("--expires", metavar="TIME", help="The lifetime, such as 12h or 90d; without it the token stays valid.")
 @json_option
-@database_options
+@database_in_use
 def create_token(
     name: str,
     roles: tuple[str, ...],
@@ -244,7 +244,7 @@ def _say_token(name: str, made: str, as_json: bool) -> None:
 @click.argument("name")
 @click.option("--expires", metavar="TIME", help="The lifetime, such as 12h or 90d; without it the expiry stays.")
 @json_option
-@database_options
+@database_in_use
 def rotate_token(
     name: str,
     expires: str | None,
@@ -276,7 +276,7 @@ def _seconds(text: str | None) -> float | None:
 
 @token.command("list")
 @json_option
-@database_options
+@database_in_use
 def list_tokens(as_json: bool, database: Database) -> None:
     """List tokens, with their roles, tenants, expiry, last use and owner."""
     found = on_database(database, identities.tokens, LastAdmin)
@@ -292,7 +292,7 @@ def _token_document(each: ListedToken) -> dict[str, object]:
 @token.command("revoke")
 @click.argument("name")
 @json_option
-@database_options
+@database_in_use
 def revoke_token(name: str, database: Database, as_json: bool) -> None:
     """Revoke a token: it is refused from now on."""
 
@@ -321,7 +321,7 @@ def role() -> None:
 
 @role.command("list")
 @json_option
-@database_options
+@database_in_use
 def list_roles(as_json: bool, database: Database) -> None:
     """List roles with their members."""
     items = [
@@ -335,7 +335,7 @@ def list_roles(as_json: bool, database: Database) -> None:
 @click.argument("role_id")
 @click.argument("username")
 @json_option
-@database_options
+@database_in_use
 def assign_role(
     role_id: str,
     username: str,
@@ -357,7 +357,7 @@ def assign_role(
 @click.argument("role_id")
 @click.argument("username")
 @json_option
-@database_options
+@database_in_use
 def unassign_role(
     role_id: str,
     username: str,

@@ -8,7 +8,7 @@ from vivero.cli.shared.database import change, on_database
 from vivero.cli.shared.options import json_option, tell
 from vivero.cli.shared.recorded import record
 from vivero.cli.shared.rows import print_rows
-from vivero.cli.shared.settings import Database, database_options
+from vivero.cli.shared.settings import Database, database_in_use
 from vivero.storage.access import sessions
 from vivero.storage.access.identities import LastAdmin
 from vivero.storage.access.sessions import ListedSession
@@ -28,7 +28,7 @@ SESSIONS = (
 @click.command("sessions")
 @click.argument("username", required=False)
 @json_option
-@database_options
+@database_in_use
 def list_sessions(username: str | None, as_json: bool, database: Database) -> None:
     """List the sessions of browsers, of one user or of all."""
 
@@ -48,7 +48,7 @@ def _document(each: ListedSession) -> dict[str, str]:
 @click.command("sign-out")
 @click.argument("username")
 @json_option
-@database_options
+@database_in_use
 def sign_out(username: str, database: Database, as_json: bool) -> None:
     """End all sessions of a user's browsers."""
 

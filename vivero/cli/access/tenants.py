@@ -12,7 +12,7 @@ from vivero.cli.shared.groups import Group
 from vivero.cli.shared.options import json_option, say, tell
 from vivero.cli.shared.recorded import record
 from vivero.cli.shared.rows import print_rows
-from vivero.cli.shared.settings import Database, database_options
+from vivero.cli.shared.settings import Database, database_in_use
 from vivero.core.bpmn.reading.text_limits import TENANT_ID
 from vivero.storage.access import directory, identities
 from vivero.storage.access.audit_log import AuditRecord
@@ -57,7 +57,7 @@ def tenant() -> None:
 @click.option("--name", metavar="NAME", help="The tenant's full name.  [the id]")
 @click.option("--description", metavar="TEXT", help="What the tenant is for.")
 @json_option
-@database_options
+@database_in_use
 def create(
     tenant_id: str,
     name: str | None,
@@ -79,7 +79,7 @@ def create(
 
 @tenant.command("list")
 @json_option
-@database_options
+@database_in_use
 def list_tenants(as_json: bool, database: Database) -> None:
     """List tenants with the number of their process definitions and members."""
     found = on_database(database, identities.tenants, LastAdmin)
@@ -89,7 +89,7 @@ def list_tenants(as_json: bool, database: Database) -> None:
 @tenant.command("show")
 @click.argument("tenant_id")
 @json_option
-@database_options
+@database_in_use
 def show(tenant_id: str, as_json: bool, database: Database) -> None:
     """Show a tenant and its members."""
     found = on_database(database, identities.tenants, LastAdmin)
@@ -120,7 +120,7 @@ def _document(each: ListedTenant) -> dict[str, object]:
 @tenant.command("delete")
 @click.argument("tenant_id")
 @json_option
-@database_options
+@database_in_use
 def delete(tenant_id: str, database: Database, as_json: bool) -> None:
     """Delete a tenant with all memberships. It must not have process definitions."""
 
@@ -144,7 +144,7 @@ def delete(tenant_id: str, database: Database, as_json: bool) -> None:
 @click.argument("member")
 @TYPE
 @json_option
-@database_options
+@database_in_use
 def assign(
     tenant_id: str,
     member: str,
@@ -174,7 +174,7 @@ def assign(
 @click.argument("member")
 @TYPE
 @json_option
-@database_options
+@database_in_use
 def unassign(
     tenant_id: str,
     member: str,

@@ -17,7 +17,7 @@ from vivero.cli.shared.failures import Failure
 from vivero.cli.shared.groups import Group
 from vivero.cli.shared.options import MAX_KEY, json_option, say
 from vivero.cli.shared.recorded import record, recorded
-from vivero.cli.shared.settings import Database, database_options
+from vivero.cli.shared.settings import Database, database_in_use
 from vivero.cli.shared.streams import write_bytes
 from vivero.engine.retention.archive.adoption import Adoptable
 from vivero.engine.retention.archive.archive import Archive, Erased
@@ -75,7 +75,7 @@ def _work(
 @click.option("--erased", is_flag=True, help="The instances that were erased, instead of the files.")
 @LIMIT
 @json_option
-@database_options
+@database_in_use
 def list_(erased: bool, limit: int, as_json: bool, database: Database) -> None:
     """List the files of the archive, the newest first.
 
@@ -110,7 +110,7 @@ def list_(erased: bool, limit: int, as_json: bool, database: Database) -> None:
 
 @archive.command()
 @KEY
-@database_options
+@database_in_use
 def show(key: int, database: Database) -> None:
     """Print an archived tree as one line of JSON: its rows by table, and its events.
 
@@ -140,7 +140,7 @@ def show(key: int, database: Database) -> None:
 @archive.command()
 @click.option("--quick", is_flag=True, help="Look at names and sizes only, and read no file.")
 @json_option
-@database_options
+@database_in_use
 def check(quick: bool, as_json: bool, database: Database) -> None:
     """Compare the archive with what the database knows of it.
 
@@ -199,7 +199,7 @@ async def _complete(connection: Connection) -> AsyncGenerator[ArchiveFile]:
 @click.argument("names", metavar="FILE...", nargs=-1, required=True)
 @click.option("--reason", required=True, help="Why, for the record.")
 @json_option
-@database_options
+@database_in_use
 def forget(names: tuple[str, ...], reason: str, as_json: bool, database: Database) -> None:
     """Forget files that somebody has deleted for good, and record that.
 
@@ -242,7 +242,7 @@ def forget(names: tuple[str, ...], reason: str, as_json: bool, database: Databas
 @archive.command()
 @click.argument("names", metavar="FILE...", nargs=-1, required=True)
 @json_option
-@database_options
+@database_in_use
 def adopt(names: tuple[str, ...], as_json: bool, database: Database) -> None:
     """Note files that the database does not know because it was restored to an earlier moment, and record that.
 
@@ -310,7 +310,7 @@ def _print(archive: Archive, file: archives.ArchiveFile, key: int) -> bool:
 @click.argument("keys", metavar="KEY...", nargs=-1, required=True, type=click.IntRange(0, MAX_KEY))
 @click.option("--reason", required=True, help="Why, for the record.")
 @json_option
-@database_options
+@database_in_use
 def erase(
     keys: tuple[int, ...],
     reason: str,

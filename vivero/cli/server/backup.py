@@ -14,7 +14,7 @@ from rich.progress import BarColumn, DownloadColumn, Progress, TextColumn, TimeR
 from vivero.cli.shared.database import EXPECTED, need_database, say_migration
 from vivero.cli.shared.failures import Failure, run
 from vivero.cli.shared.options import PATH, json_option, tell
-from vivero.cli.shared.settings import Database, database_options
+from vivero.cli.shared.settings import Database, database_in_use, database_options
 from vivero.config.sections import Config
 from vivero.operations import backups, dump_tools
 from vivero.operations.backups import BackupProblem, Manifest
@@ -31,7 +31,7 @@ PROBLEMS: Mapping[type[Exception], type[Failure]] = {**EXPECTED, BackupProblem: 
 @click.option(
     "--jobs", type=click.IntRange(1, 64), metavar="N", default=2, show_default=True, help="Tables to dump at once."
 )
-@database_options
+@database_in_use
 @json_option
 def backup(
     directory: Path,

@@ -9,7 +9,7 @@ import click
 from vivero.cli.shared.database import EXPECTED
 from vivero.cli.shared.failures import run
 from vivero.cli.shared.groups import Group
-from vivero.cli.shared.settings import Database, database_options
+from vivero.cli.shared.settings import Database, database_in_use
 from vivero.storage.access import row_security
 from vivero.storage.postgres import driver
 
@@ -26,7 +26,7 @@ def db() -> None:
 
 @db.command()
 @click.option("--name", default=row_security.READER, metavar="ROLE", show_default=True, help="The name of the role.")
-@database_options
+@database_in_use
 def roles(name: str, database: Database) -> None:
     """Print the SQL that makes the second role of multi-tenancy, with a new password.
 

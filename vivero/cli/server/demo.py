@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import ExitStack
 from pathlib import Path
 
 import click
@@ -9,9 +10,11 @@ import click
 from vivero import embedded, logs
 from vivero.cli.server.up import EXPECTED
 from vivero.cli.shared.failures import Failure, run
+from vivero.cli.shared.running_servers import published
 from vivero.cli.shared.settings import settings
 from vivero.client.rest import ClientError
 from vivero.program import demo as show
+from vivero.program.program import Ready
 from vivero.terminal import terminal_tables
 
 PACE_S = 0.4
@@ -40,7 +43,12 @@ def demo(leave: bool, port: int | None, data_dir: Path | None) -> None:
     logs.configure(chosen.log_format, "warning")
     console = terminal_tables.console()
     pace_s = PACE_S if console.is_terminal else 0.0
-    run(
-        lambda: show.run(chosen, console, leave=leave, pace_s=pace_s),
-        {**EXPECTED, ClientError: Failure},
-    )
+    with ExitStack() as running:
+
+        def serving(ready: Ready) -> None:
+            running.enter_context(published(ready.address, None, chosen))
+
+        run(
+            lambda: show.run(chosen, console, leave=leave, pace_s=pace_s, serving=serving),
+            {**EXPECTED, ClientError: Failure},
+        )

@@ -13,7 +13,7 @@ from rich.markup import escape
 from vivero.cli.shared.database import EXPECTED, need_database
 from vivero.cli.shared.failures import run
 from vivero.cli.shared.options import json_option, say
-from vivero.cli.shared.settings import Database, database_options
+from vivero.cli.shared.settings import Database, database_in_use
 from vivero.config.sections import Config
 from vivero.embedded.layout import default_root
 from vivero.engine.retention.archive.opening import open_store
@@ -37,7 +37,7 @@ DOCUMENT_STORES = 87
 
 @click.command()
 @json_option
-@database_options
+@database_in_use
 @click.pass_context
 def doctor(context: click.Context, as_json: bool, database: Database) -> None:
     """Check PostgreSQL: settings, schema, vacuum, transactions, connections, indexes, replication, clocks and disk;

@@ -9,8 +9,8 @@ import click
 from vivero import embedded, logs
 from vivero.cli.shared.database import EXPECTED, need_database, say_migration
 from vivero.cli.shared.failures import Failure, run
-from vivero.cli.shared.options import PATH, json_option, tell
-from vivero.cli.shared.settings import Database, database_options
+from vivero.cli.shared.options import json_option, tell
+from vivero.cli.shared.settings import Database, database_in_use, database_options
 from vivero.config.sections import Config
 from vivero.program.database import leased, pending, prepare
 from vivero.storage.schema.migration_files import Migration
@@ -70,17 +70,18 @@ async def _pending(chosen: Config) -> list[Migration]:
 
 
 @click.command("database-url")
-@click.option("--data-dir", type=PATH, envvar="VIVERO_DATA_DIR", metavar="DIR", help="The --data-dir of `vivero up`.")
+@database_in_use
 @json_option
-def database_url(data_dir: Path | None, as_json: bool) -> None:
-    """Print the URL of the embedded PostgreSQL that runs at DIR.
+def database_url(database: Database, as_json: bool) -> None:
+    """Print the URL of the database of the server that runs, embedded or your own.
 
     \b
     Example:
       vivero database-url
       psql "$(vivero database-url)" -c 'SELECT * FROM process_instances'
     """
-    url = embedded_url(data_dir)
+    chosen = database.settings().database
+    url = chosen.url or embedded_url(chosen.data_dir)
     tell(as_json, url, url=url)
 
 

@@ -11,7 +11,7 @@ from vivero.cli.shared.groups import Group
 from vivero.cli.shared.options import json_option, tell
 from vivero.cli.shared.recorded import record
 from vivero.cli.shared.rows import print_rows
-from vivero.cli.shared.settings import Database, database_options
+from vivero.cli.shared.settings import Database, database_in_use
 from vivero.core.partitions.routes import SLOTS
 from vivero.engine.cluster.partition_growth import Move, NotRaised, raise_number
 from vivero.storage.access import audit_log, identities
@@ -41,7 +41,7 @@ def partitions() -> None:
 
 @partitions.command("list")
 @json_option
-@database_options
+@database_in_use
 def list_(database: Database, as_json: bool) -> None:
     """List the partitions, the number of slots that each owns, and the tenants that are pinned to each."""
     known = on_database(database, routes.read, NotRaised)
@@ -55,7 +55,7 @@ def list_(database: Database, as_json: bool) -> None:
 @click.argument("tenant")
 @click.argument("numbers", metavar="[PARTITION]...", type=int, nargs=-1)
 @json_option
-@database_options
+@database_in_use
 def pin(
     tenant: str,
     numbers: tuple[int, ...],
@@ -86,7 +86,7 @@ def pin(
 @partitions.command("raise")
 @click.argument("number", type=int)
 @json_option
-@database_options
+@database_in_use
 def raise_(number: int, database: Database, as_json: bool) -> None:
     """Raise the number of partitions to NUMBER while the engine runs.
 

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import functools
 from collections.abc import Mapping
+from contextlib import ExitStack
 from pathlib import Path
 
 import click
@@ -17,6 +17,7 @@ from vivero.cli.shared.database import EXPECTED as OF_DATABASES
 from vivero.cli.shared.database import say_migration
 from vivero.cli.shared.failures import Failure, GaveUp, run
 from vivero.cli.shared.options import PATH
+from vivero.cli.shared.running_servers import published
 from vivero.cli.shared.settings import Database, database_options
 from vivero.cli.shared.streams import OutputFailed
 from vivero.config import sections
@@ -115,9 +116,15 @@ def up(
     for name, suggestion in sections.misspelt().items():
         log.warning("an environment variable does not name a setting", variable=name, did_you_mean=suggestion)
     serve = parent.serve if chosen.processes > 1 else program.serve_in_this_process
-    ready = functools.partial(_say_ready, chosen)
+    running = ExitStack()
+
+    def ready(server: program.Ready) -> None:
+        running.enter_context(published(server.address, database.file, chosen))
+        _say_ready(chosen, server)
+
     try:
-        run(lambda: program.up(chosen, ready=ready, migrating=say_migration, serve=serve), EXPECTED)
+        with running:
+            run(lambda: program.up(chosen, ready=ready, migrating=say_migration, serve=serve), EXPECTED)
     finally:
         logs.flush()  # the reason of the end is the last line
 

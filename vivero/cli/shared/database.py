@@ -7,6 +7,7 @@ from typing import TypeVar
 
 import click
 
+from vivero.cli.shared import running_servers
 from vivero.cli.shared.failures import Failure, run
 from vivero.cli.shared.recorded import Work, recorded
 from vivero.cli.shared.settings import Database
@@ -34,20 +35,22 @@ EXPECTED: Mapping[type[Exception], type[Failure]] = dict.fromkeys(
 
 
 def need_database(chosen: Config) -> None:
-    """Raise Failure instead of making an embedded database: for commands that only read."""
+    """Raise Failure instead of making an embedded database."""
     if chosen.database.url is None and not has_data(chosen.database.data_dir):
         root = chosen.database.data_dir or default_root()
         raise Failure(
-            f"there is no database at {root}: `vivero up` makes one. Name yours with --data-dir or --database-url"
+            f"there is no database at {root}: `vivero up` makes one. Name yours with --address, --data-dir or"
+            f" --database-url.{running_servers.others()}"
         )
 
 
 def on_database(database: Database, work: Callable[[Connection], Awaitable[T]], rejection: type[Exception]) -> T:
     """Run `work` on a connection of the database, whose schema is migrated first.
 
-    Raises Failure, also for `rejection`, which `work` raises.
+    Raises Failure, also if there is no database, and for `rejection`, which `work` raises.
     """
     chosen = database.settings()
+    need_database(chosen)
 
     async def session() -> T:
         async with leased(chosen) as (dsn, _children):

@@ -11,13 +11,13 @@ import click
 from vivero import embedded
 from vivero.cli.server.migrate import embedded_url
 from vivero.cli.shared.failures import Failure
-from vivero.cli.shared.settings import Database, database_options
+from vivero.cli.shared.settings import Database, database_in_use
 from vivero.embedded.binaries import find_installation
 
 
 @click.command(context_settings={"ignore_unknown_options": True})
 @click.argument("arguments", nargs=-1, metavar="[ARGUMENT...]", type=click.UNPROCESSED)
-@database_options
+@database_in_use
 def psql(arguments: tuple[str, ...], database: Database) -> None:
     """Run psql on the database: of the embedded PostgreSQL that runs, or of your own.
 

@@ -1,0 +1,173 @@
+"""The servers that run on this machine as this user, by their addresses, and the database of each.
+
+A server leaves a small file, which it locks for as long as it lives. So a command beside it finds its database by the
+address that other commands use, and a file of a server that was killed is known as such. No password is written down.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import json
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlsplit
+
+import structlog
+
+from vivero.config.files import Unreadable, read_text
+from vivero.config.sections import Config
+from vivero.embedded import default_root
+from vivero.storage.postgres.conninfo import without_passwords
+
+log = structlog.get_logger(__name__)
+
+LOCAL = ("localhost", "::1", "0.0.0.0", "::", "")
+"""Hosts by which the machine itself is reached, beside 127.0.0.0/8."""
+
+
+@dataclass(frozen=True, slots=True)
+class RunningServer:
+    """A server's address and database: `url` without its password, or the directory of the embedded PostgreSQL."""
+
+    address: str
+    pid: int
+    file: str | None
+    """Its settings file."""
+    data_dir: str | None
+    url: str | None
+
+    @property
+    def place(self) -> str:
+        """The database, for people."""
+        return self.url if self.url is not None else f"data in {self.data_dir}"
+
+
+def directory() -> Path:
+    """`$XDG_STATE_HOME/vivero/servers` (XDG Base Directory Specification), or as root below /run."""
+    configured = os.environ.get("XDG_STATE_HOME", "")
+    if os.path.isabs(configured):
+        base = Path(configured)
+    elif os.geteuid() == 0:
+        base = Path("/run")
+    else:
+        base = Path.home() / ".local" / "state"
+    return base / "vivero" / "servers"
+
+
+@contextmanager
+def published(address: str, file: Path | None, config: Config) -> Iterator[None]:
+    """Let commands of this user find the server while the block runs. Nothing depends on it, so it never fails."""
+    held = None
+    try:
+        held = _publish(_of(address, file, config))
+    except (OSError, RuntimeError):  # RuntimeError: a user without a home
+        log.debug("commands beside this server will not find it by its address", exc_info=True)
+    try:
+        yield
+    finally:
+        if held is not None:
+            path, descriptor = held
+            path.unlink(missing_ok=True)
+            os.close(descriptor)
+
+
+def find(address: str) -> RunningServer | None:
+    """The server that runs here with the address."""
+    endpoint = _endpoint(address)
+    return next((each for each in running() if _endpoint(each.address) == endpoint), None)
+
+
+def running() -> list[RunningServer]:
+    """All servers that run here as this user, by address."""
+    found = [server for path in _files() if (server := _read(path)) is not None]
+    return sorted(found, key=lambda server: server.address)
+
+
+def others() -> str:
+    """A sentence that names the servers that run here, or an empty text."""
+    found = ", ".join(f"{server.address} ({server.place})" for server in running())
+    return f" These run: {found}" if found else ""
+
+
+def is_local(address: str) -> bool:
+    """Whether the address is this machine's own."""
+    return _endpoint(address)[0] == "localhost"
+
+
+def _of(address: str, file: Path | None, config: Config) -> RunningServer:
+    url, root = config.database.url, config.database.data_dir or default_root()
+    return RunningServer(
+        address=address,
+        pid=os.getpid(),
+        file=None if file is None else str(file.absolute()),
+        data_dir=str(root.absolute()) if url is None else None,
+        url=None if url is None else without_passwords(url),
+    )
+
+
+def _endpoint(address: str) -> tuple[str, int]:
+    parts = urlsplit(address)
+    host = parts.hostname or ""
+    is_here = host in LOCAL or host.startswith("127.")
+    return "localhost" if is_here else host, parts.port or (443 if parts.scheme == "https" else 80)
+
+
+def _publish(server: RunningServer) -> tuple[Path, int]:
+    """Write the file of a server, and return its path and the descriptor that holds its lock."""
+    folder = directory()
+    folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+    for path in _files():
+        if _read(path) is None:
+            path.unlink(missing_ok=True)
+    host, port = _endpoint(server.address)
+    path = folder / f"{host.replace(':', '-')}-{port}.json"
+    new = path.with_suffix(f".{server.pid}")
+    descriptor = os.open(new, os.O_CREAT | os.O_TRUNC | os.O_RDWR | os.O_CLOEXEC, 0o600)
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        os.write(descriptor, json.dumps(asdict(server)).encode())
+        new.rename(path)
+    except OSError:
+        os.close(descriptor)
+        raise
+    return path, descriptor
+
+
+def _files() -> list[Path]:
+    try:
+        return sorted(directory().glob("*.json"))
+    except (OSError, RuntimeError):
+        return []
+
+
+def _read(path: Path) -> RunningServer | None:
+    """The server of a file, or None if it has ended."""
+    try:
+        descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC | os.O_NOFOLLOW)
+    except OSError:
+        return None
+    try:
+        if os.fstat(descriptor).st_uid != os.geteuid() or _is_free(descriptor):
+            return None
+        return _server(json.loads(read_text(path)))
+    except (Unreadable, ValueError, TypeError):
+        return None
+    finally:
+        os.close(descriptor)
+
+
+def _is_free(descriptor: int) -> bool:
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_SH | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return False
+    return True
+
+
+def _server(document: dict[str, Any]) -> RunningServer:
+    """Raises TypeError if it is not one of this version."""
+    return RunningServer(**document)
