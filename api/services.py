@@ -33,8 +33,8 @@ from vivero.core.bpmn.parser import Parsed
 from vivero.core.bpmn.reading.xml import LIMITS, XmlLimits
 from vivero.engine.appender.calls import Append, PendingCommand
 from vivero.engine.compute.pool import ComputePool
-from vivero.engine.connectors.secrets import UsedSecrets
-from vivero.engine.connectors.webhook_registry import WebhookRegistry
+from vivero.engine.connectors.inbound.webhook_registry import WebhookRegistry
+from vivero.engine.connectors.work.secrets import UsedSecrets
 from vivero.engine.documents.pace import Pace
 from vivero.engine.documents.settings import DocumentSettings
 from vivero.engine.documents.stores import DocumentStores

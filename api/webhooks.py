@@ -11,14 +11,14 @@ from vivero.api.access.buckets import Buckets
 from vivero.api.access.rates import Rates
 from vivero.api.access.signing_keys import SigningKeys
 from vivero.api.access.verified import KeysUnavailable
-from vivero.engine.connectors.authentication import Credentials
 from vivero.engine.connectors.errors import ConnectorError
-from vivero.engine.connectors.http_client import HttpClient
-from vivero.engine.connectors.inputs import read_request
-from vivero.engine.connectors.secrets import UsedSecrets
+from vivero.engine.connectors.http.authentication import Credentials
+from vivero.engine.connectors.http.http_client import HttpClient
+from vivero.engine.connectors.http.requests import read_request
+from vivero.engine.connectors.inbound.webhook_access import NotAuthenticated
+from vivero.engine.connectors.inbound.webhook_registry import WebhookRegistry
 from vivero.engine.connectors.settings import ConnectorSettings
-from vivero.engine.connectors.webhook_access import NotAuthenticated
-from vivero.engine.connectors.webhook_registry import WebhookRegistry
+from vivero.engine.connectors.work.secrets import UsedSecrets
 
 MAX_KEY_SETS = 100
 OK = 200

@@ -1,5 +1,5 @@
 """The lists of settings in docs/configuration.md, and the values in docs/limits.md. `make tables` writes both, and the
-table of `rest_operations`.
+tables of `rest_operations` and `connector_table`.
 
 Settings follow from the classes of `vivero.config.sections`: an item has the name, the default and the docstring of a
 field. On the page of limits, people write the items; what is bold in one is the value of the settings and constants
@@ -20,7 +20,7 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
-from tests import rest_operations
+from tests import connector_table, rest_operations
 from tests.imports import ROOT
 from vivero.config import sections
 from vivero.core.bpmn.reading.xml import XmlLimits
@@ -196,7 +196,12 @@ def limits_page(text: str) -> str:
     return _ITEM.sub(item, text)
 
 
-PAGES = {SETTINGS: settings_page, LIMITS: limits_page, rest_operations.PAGE: rest_operations.page}
+PAGES = {
+    SETTINGS: settings_page,
+    LIMITS: limits_page,
+    rest_operations.PAGE: rest_operations.page,
+    connector_table.PAGE: connector_table.page,
+}
 
 
 def rewrite(page: Path) -> str:

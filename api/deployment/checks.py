@@ -19,7 +19,7 @@ from vivero.api.http.problems import Problem
 from vivero.api.services import Services
 from vivero.core.bpmn.parser import Parsed
 from vivero.engine.compute.turns import WorkKind
-from vivero.engine.connectors import webhooks
+from vivero.engine.connectors.inbound import webhooks
 
 SMALL_BYTES = 4 * 1024
 """Files of this size altogether are read at once. Expressions cost most: up to 20 ms."""

@@ -21,7 +21,7 @@ from vivero.core.feel import Expression
 from vivero.core.records.catalogue import ResourceReference
 from vivero.core.resources.kinds import read_resources
 from vivero.core.resources.problems import problems_of
-from vivero.engine.connectors import webhooks
+from vivero.engine.connectors.inbound import webhooks
 
 Files = Sequence[tuple[str, bytes]]
 """Names and contents."""

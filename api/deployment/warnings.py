@@ -12,7 +12,7 @@ from vivero.core.bpmn.model import CalledElement, FormReference, Node
 from vivero.core.bpmn.parser import Parsed
 from vivero.core.events.starts import TOOL, TOOL_NAME
 from vivero.engine.connectors import models as connectors
-from vivero.engine.connectors import webhooks
+from vivero.engine.connectors.inbound import webhooks
 from vivero.storage.postgres.errors import StorageError, describe
 from vivero.storage.reads import deployed_files
 from vivero.storage.reads.deployed_files import FORM, RESOURCE, FileName

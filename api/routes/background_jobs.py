@@ -16,7 +16,7 @@ from vivero.api.http.request import Request
 from vivero.api.http.response import Response, iso_time, json_response, no_content
 from vivero.api.reading import read
 from vivero.api.services import Services
-from vivero.engine.connectors.outbox_settings import TYPE as OUTBOX
+from vivero.engine.connectors.outbox.settings import TYPE as OUTBOX
 from vivero.engine.jobs.definitions import CHORES, MAX_NAME
 from vivero.engine.jobs.traces import stored_form
 from vivero.engine.tracing import w3c

@@ -22,14 +22,14 @@ from vivero.api.services import Services, WebhookAccess
 from vivero.core.bpmn.reading.text_limits import TEXT_CHARACTERS
 from vivero.core.records.instances import CreateInstance, InstanceReply
 from vivero.core.records.messages import MessageReply, PublishMessage
-from vivero.engine.connectors.charsets import charset_of, decoded
 from vivero.engine.connectors.errors import ConnectorError
-from vivero.engine.connectors.inputs import FORM, check_header, text_of
-from vivero.engine.connectors.results import encoded
-from vivero.engine.connectors.secrets import UnknownSecret, UsedSecrets
-from vivero.engine.connectors.webhook_access import NotAuthenticated, check_content, check_raw
-from vivero.engine.connectors.webhook_registry import Claim
-from vivero.engine.connectors.webhooks import ANY, Webhook
+from vivero.engine.connectors.http.charsets import charset_of, decoded
+from vivero.engine.connectors.http.requests import FORM, check_header, text_of
+from vivero.engine.connectors.inbound.webhook_access import NotAuthenticated, check_content, check_raw
+from vivero.engine.connectors.inbound.webhook_registry import Claim
+from vivero.engine.connectors.inbound.webhooks import ANY, Webhook
+from vivero.engine.connectors.work.results import encoded
+from vivero.engine.connectors.work.secrets import UnknownSecret, UsedSecrets
 from vivero.storage.postgres.errors import describe
 
 log = structlog.get_logger(__name__)

@@ -8,7 +8,7 @@ from vivero.api.http.problems import Problem
 from vivero.api.http.request import Request
 from vivero.api.http.response import Response, json_response
 from vivero.api.services import Services
-from vivero.engine.connectors.webhook_registry import Claim
+from vivero.engine.connectors.inbound.webhook_registry import Claim
 
 
 async def receive(request: Request, services: Services) -> Response:

@@ -21,9 +21,8 @@ from vivero.core.shared.mappings import input_values
 from vivero.core.state.instance_tree import Element
 from vivero.core.view import View
 
-HTTP_JSON = "io.camunda:http-json:1"
-TYPES = frozenset((HTTP_JSON,))
-"""The job types whose inputs get secrets."""
+FAMILY = ("io.camunda:", "io.camunda.agenticai:")
+"""The beginnings of the job types whose inputs may get secrets: those of connectors."""
 HEADER = "vivero:secretPlaces"
 """The custom header of a job with the places. No data reaches the headers of these jobs."""
 
@@ -42,7 +41,7 @@ Header = dict[str, Places | None]
 
 def headers(element: Element, type: str, view: View) -> dict[str, str]:
     """The header for a job of this type."""
-    if type not in TYPES:
+    if not type.startswith(FAMILY):
         return {}
     roots = {mapping.root for mapping in view.node(element).inputs if mapping.marked is not None}
     if not roots:

@@ -7,9 +7,9 @@ from collections.abc import Iterator
 import structlog
 import trio
 
-from vivero.engine.connectors.outbox_settings import OutboxSettings
-from vivero.engine.connectors.secrets import Secrets
+from vivero.engine.connectors.outbox.settings import OutboxSettings
 from vivero.engine.connectors.settings import ConnectorSettings
+from vivero.engine.connectors.work.secrets import Secrets
 from vivero.engine.jobs import schedules
 from vivero.engine.jobs.chores import chore
 from vivero.engine.jobs.definitions import CHORES, JobDefinition, Runs

@@ -11,12 +11,12 @@ import structlog
 import trio
 
 from vivero.engine.connectors.errors import ConnectorError
-from vivero.engine.connectors.http_client import HttpClient
-from vivero.engine.connectors.inputs import read_url
-from vivero.engine.connectors.outbox_settings import MAX_ANSWER_BYTES, OutboxSettings
-from vivero.engine.connectors.secrets import BadSecrets, Secrets
+from vivero.engine.connectors.http.http_client import HttpClient
+from vivero.engine.connectors.http.requests import read_url
+from vivero.engine.connectors.http.signed_posts import post_signed
+from vivero.engine.connectors.outbox.settings import MAX_ANSWER_BYTES, OutboxSettings
 from vivero.engine.connectors.settings import ConnectorSettings
-from vivero.engine.connectors.signed_posts import post_signed
+from vivero.engine.connectors.work.secrets import BadSecrets, Secrets
 from vivero.engine.jobs.execution import Connections
 from vivero.engine.jobs.retries import RetrySettings
 from vivero.storage.background import alert_rules

@@ -1,5 +1,5 @@
 """Connectors: jobs that the program works itself, and webhooks that start and continue process instances.
 
-Entry: `dispatcher.ConnectorDispatcher`, `webhooks`.
-Imports: core, storage, appender, definitions, documents, jobs, outcomes, supervision, tracing.
+Entry: `contents`, `dispatcher.ConnectorDispatcher`, `contract.Contract`.
+Imports: core, storage, appender, jobs, outcomes, supervision, tracing.
 """

@@ -16,6 +16,8 @@ class ConnectorError(Exception):
     variables: Mapping[str, Any] = field(default_factory=dict)
     final: bool = False
     """A repetition fails, too: the model, its data or the settings must change first."""
+    backoff_ms: int | None = None
+    """The pause before the next attempt, as the other system demands it. None: that of the task header."""
 
     def __str__(self) -> str:
         return f"{self.code}: {self.message}"

@@ -7,15 +7,12 @@ from collections.abc import Iterable, Iterator
 from vivero.core.bpmn.model import Node, Process
 from vivero.core.bpmn.reading.report import quote
 from vivero.core.feel import Expression
-from vivero.engine.connectors.jobs import HTTP_JSON
+from vivero.core.shared.secret_places import FAMILY
+from vivero.engine.connectors.contents import BY_TYPE
+from vivero.engine.connectors.inbound.webhooks import INBOUND_TYPE, WEBHOOK
 
-WEBHOOK = "io.camunda:webhook:1"
-INBOUND_TYPE = "inbound.type"
 INBOUND = "inbound."
 """The beginning of the properties of inbound connectors."""
-TYPES = (HTTP_JSON, WEBHOOK)
-FAMILY = "io.camunda:"
-"""The beginnings of the types of Camunda's connectors."""
 
 
 def warnings(resource: str, processes: Iterable[Process], enabled: bool) -> Iterator[str]:
@@ -28,31 +25,38 @@ def warnings(resource: str, processes: Iterable[Process], enabled: bool) -> Iter
                     "connectors.enabled, or run a worker for its jobs"
                 )
         for node in process.nodes.values():
-            if (text := _without_connector(node)) is not None:
+            for text in _problems(node):
                 yield f"'{resource}'{f' line {node.line}' if node.line else ''} element '{node.id}': {text}"
 
 
-def _without_connector(node: Node) -> str | None:
-    """The problem of an element that asks for a connector that Vivero does not have."""
+def _problems(node: Node) -> Iterator[str]:
+    """The problems of an element that asks for a connector that Vivero does not have."""
     inbound = node.properties.get(INBOUND_TYPE, "").strip()
     if inbound and inbound != WEBHOOK:
-        return (
+        yield (
             f"Vivero has no inbound connector {quote(inbound)}, so nothing comes in here: let a program of your own"
             " start the process or publish the message"
         )
-    if not inbound and any(name.startswith(INBOUND) for name in node.properties):
-        return f"its properties {INBOUND}… have no effect without {INBOUND_TYPE}"
+    elif not inbound and any(name.startswith(INBOUND) for name in node.properties):
+        yield f"its properties {INBOUND}… have no effect without {INBOUND_TYPE}"
     type = "" if node.job is None else _static(node.job.type)
-    if type.startswith(FAMILY) and type not in TYPES:
-        return f"Vivero has no connector {quote(type)}: run a worker for its jobs"
-    return None
+    contract = BY_TYPE.get(type)
+    if contract is not None and not contract.is_installed:
+        yield (
+            f"the connector {quote(type)} needs packages that are not installed here: pip install"
+            f" 'vivero[{contract.extra}]', or run a worker for its jobs"
+        )
+    elif contract is None and type.startswith(FAMILY):
+        yield f"Vivero has no connector {quote(type)}: run a worker for its jobs"
 
 
 def uses(process: Process) -> Iterator[tuple[str, str]]:
     """The elements of a process that use connectors of this program, with the types of these."""
     for node in process.nodes.values():
-        type = node.properties.get(INBOUND_TYPE) if node.job is None else _static(node.job.type)
-        if type in TYPES:
+        inbound = node.properties.get(INBOUND_TYPE, "")
+        if inbound == WEBHOOK:
+            yield node.id, inbound
+        if node.job is not None and (type := _static(node.job.type)) in BY_TYPE:
             yield node.id, type
 
 

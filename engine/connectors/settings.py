@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 
-from vivero.engine.connectors.addresses import AddressPolicy
+from vivero.engine.connectors.http.addresses import AddressPolicy
 from vivero.engine.jobs.durations import seconds
 
 SECRET_PREFIX = "VIVERO_SECRET_"
@@ -24,7 +24,7 @@ class ConnectorSettings:
     secrets_file: Path | None = None
     """TOML file of secrets, `NAME = "value"`. It precedes the environment."""
     max_concurrent: int = 50
-    """Calls that a node makes at once, and its connections to other systems."""
+    """Calls of one connector that a node makes at once, with as many connections."""
     max_response_bytes: int = 1024 * 1024
     """A response, unpacked, or the keys of a webhook's tokens. Beyond it the job gets an incident."""
     max_redirects: int = 5

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 
 import msgspec
 
@@ -12,9 +12,9 @@ from vivero.storage.postgres.sql_files import beside
 _sql = beside(__file__)
 
 
-async def tenants(connection: Connection, type: str) -> set[str]:
-    """The tenants with open jobs of a type."""
-    return {tenant for (tenant,) in (await connection.execute(_sql["tenants"], (type,))).rows}
+async def waiting(connection: Connection, types: Sequence[str]) -> set[tuple[str, str]]:
+    """The types and tenants with open jobs of these types."""
+    return {(type, tenant) for type, tenant in (await connection.execute(_sql["waiting"], (list(types),))).rows}
 
 
 class LatestDefinition(msgspec.Struct, frozen=True, gc=False):

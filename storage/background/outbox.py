@@ -1,4 +1,4 @@
-"""The deliveries of the outbox webhook (`engine/connectors/outbox.py`). Writes of a run compare its lease."""
+"""The deliveries of the outbox webhook (`engine.connectors.outbox`). Writes of a run compare its lease."""
 
 from __future__ import annotations
 

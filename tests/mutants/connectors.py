@@ -13,7 +13,7 @@ CONNECTORS: tuple[Mutant, ...] = (
     mutant(
         "a connector connects to the name instead of the checked address",
         f"{ADDRESSES}::test_a_name_is_resolved_once_and_the_checked_address_is_called",
-        "engine/connectors/transport.py",
+        "engine/connectors/http/transport.py",
         (
             "                return await self._network.connect_tcp(\n                    address, port,",
             "                return await self._network.connect_tcp(\n                    host, port,",
@@ -22,7 +22,7 @@ CONNECTORS: tuple[Mutant, ...] = (
     mutant(
         "only the first address of a name is checked",
         f"{ADDRESSES}::test_one_forbidden_address_of_a_name_is_enough",
-        "engine/connectors/transport.py",
+        "engine/connectors/http/transport.py",
         (
             "        for address in addresses:\n            self._policy",
             "        for address in addresses[:1]:\n            self._policy",
@@ -31,37 +31,37 @@ CONNECTORS: tuple[Mutant, ...] = (
     mutant(
         "addresses of IPv4 in those of IPv6 are not seen",
         f"{ADDRESSES}::test_a_setting_allows_nothing_else",
-        "engine/connectors/addresses.py",
+        "engine/connectors/http/addresses.py",
         ("        yield from _embedded(address)", "        yield from ()"),
     ),
     mutant(
         "credentials follow to another host",
         f"{CLIENT}::test_a_redirect_to_another_host_gets_no_credentials",
-        "engine/connectors/http_client.py",
+        "engine/connectors/http/http_client.py",
         ('content=b""), hop.private if same else {})', 'content=b""), hop.private)'),
     ),
     mutant(
         "a response shows its secrets",
         f"{HTTP_JSON}::test_credentials_are_sent_and_never_come_back",
-        "engine/connectors/http_json.py",
+        "engine/connectors/outbound/http_json.py",
         ("used.mask(response_document(response))", "response_document(response)"),
     ),
     mutant(
         "secrets are put into a variable that has changed since its mapping",
         "tests/engine/connectors/test_secret_places.py::test_a_variable_that_has_changed_gets_no_secret",
-        "engine/connectors/secrets.py",
+        "engine/connectors/work/secrets.py",
         ("places is None or places.sha256 != digest(text)", "places is None"),
     ),
     mutant(
         "jobs of calls that were cut off stay leased",
         f"{DISPATCHER}::test_a_call_that_was_cut_off_is_made_again",
-        "engine/connectors/dispatcher.py",
+        "engine/connectors/work/leases.py",
         ("        if held:\n", "        if held and False:\n"),
     ),
     mutant(
         "a wrong HMAC is enough",
         f"{WEBHOOKS}::test_who_may_call",
-        "engine/connectors/webhook_access.py",
+        "engine/connectors/inbound/webhook_access.py",
         ('        raise NotAuthenticated("wrong HMAC")', "        return"),
     ),
     mutant(
@@ -73,7 +73,7 @@ CONNECTORS: tuple[Mutant, ...] = (
     mutant(
         "two processes share the path of a webhook",
         f"{WEBHOOKS}::test_of_two_claims_of_a_path_the_older_one_has_it",
-        "engine/connectors/webhook_registry.py",
+        "engine/connectors/inbound/webhook_registry.py",
         ("        conflict = webhook.path in paths\n", "        conflict = False\n"),
     ),
     mutant(

@@ -36,7 +36,7 @@ from vivero.engine.appender.settings import AppenderSettings
 from vivero.engine.batch_operations.settings import BatchOperationSettings
 from vivero.engine.cluster.settings import ClusterSettings
 from vivero.engine.compute.settings import ComputeSettings, processors
-from vivero.engine.connectors.outbox_settings import OutboxSettings
+from vivero.engine.connectors.outbox.settings import OutboxSettings
 from vivero.engine.connectors.settings import SECRET_PREFIX, ConnectorSettings
 from vivero.engine.consumer.settings import ConsumerSettings
 from vivero.engine.definitions.cache import DefinitionSettings

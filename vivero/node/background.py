@@ -45,7 +45,7 @@ def _registry(config: Config, connections: Callable[[], Lent], tracer: Tracer | 
     registry = job_modules.load(config.jobs.module)
     if not config.outbox.url or not config.outbox.types:
         return registry
-    from vivero.engine.connectors.outbox import Outbox  # httpx: with rich, a tenth of a start
+    from vivero.engine.connectors.outbox.deliveries import Outbox  # httpx: with rich, a tenth of a start
 
     return JobRegistry.of((*registry.definitions.values(), Outbox(config.outbox, connections, tracer).definition()))
 

@@ -10,7 +10,7 @@ from vivero.config import budget
 from vivero.config.roles import Role
 from vivero.config.sections import Config
 from vivero.engine.alerts import chores as alert_chores
-from vivero.engine.connectors import secrets
+from vivero.engine.connectors.work import secrets
 from vivero.engine.documents import chores as document_chores
 from vivero.engine.documents.opening import open_stores
 from vivero.engine.documents.settings import LINK_KEY_S

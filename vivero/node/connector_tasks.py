@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from functools import partial
 from typing import Protocol
 
 from vivero.api.services import WebhookAccess
 from vivero.config.sections import Config
 from vivero.engine.appender.task import Appender
-from vivero.engine.connectors import secrets
-from vivero.engine.connectors.secrets import BadSecrets
+from vivero.engine.connectors.work import secrets
+from vivero.engine.connectors.work.secrets import BadSecrets
 from vivero.engine.definitions.cache import DefinitionCache
 from vivero.engine.supervision.beat import Beat
 from vivero.engine.supervision.children import Child
@@ -63,8 +64,10 @@ class ConnectorTasks(NodePart):
             return
         from vivero.api import webhooks  # these need the libraries of HTTP and of tokens: a tenth of a start
         from vivero.engine.connectors.dispatcher import ConnectorDispatcher
-        from vivero.engine.connectors.documents import CallDocuments
-        from vivero.engine.connectors.webhook_registry import WebhookRegistry
+        from vivero.engine.connectors.http.http_client import HttpClient
+        from vivero.engine.connectors.inbound.webhook_registry import WebhookRegistry
+        from vivero.engine.connectors.outbound.documents import CallDocuments
+        from vivero.engine.connectors.outbound.surroundings import NodeParts
         from vivero.engine.documents.opening import open_stores
         from vivero.engine.documents.uploads import DocumentStorage
 
@@ -72,14 +75,14 @@ class ConnectorTasks(NodePart):
         self.webhooks = webhooks.Webhooks(WebhookRegistry(reads.connection, definitions), settings, values)
         if config.works_connectors:
             stores = open_stores(config.documents, reads.connection)
+            documents = CallDocuments(DocumentStorage(config.documents, stores, reads.connection))
+            parts = NodeParts(settings, appender, documents, make_client=partial(HttpClient, tracer=tracer))
             self.dispatcher = ConnectorDispatcher(
                 connections.dedicated(NAME, **ONCE),
-                appender,
-                settings,
+                parts,
                 values,
                 multi_tenancy=config.tenants.enabled,
                 tracer=tracer,
-                documents=CallDocuments(DocumentStorage(config.documents, stores, reads.connection)),
             )
 
     def children(self) -> Iterator[Child]:

@@ -10,7 +10,7 @@ import h11
 import pytest
 import trio
 
-from vivero.engine.connectors.http_client import HttpClient
+from vivero.engine.connectors.http.http_client import HttpClient
 from vivero.engine.connectors.settings import ConnectorSettings
 
 

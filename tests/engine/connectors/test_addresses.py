@@ -5,13 +5,13 @@ import pytest
 import trio
 
 from tests.engine.connectors.conftest import serving
-from vivero.engine.connectors.addresses import AddressPolicy, ForbiddenAddress
-from vivero.engine.connectors.authentication import Credentials
 from vivero.engine.connectors.errors import ConnectorError
-from vivero.engine.connectors.http_client import HttpClient
-from vivero.engine.connectors.inputs import read_request
+from vivero.engine.connectors.http.addresses import AddressPolicy, ForbiddenAddress
+from vivero.engine.connectors.http.authentication import Credentials
+from vivero.engine.connectors.http.http_client import HttpClient
+from vivero.engine.connectors.http.requests import read_request
+from vivero.engine.connectors.http.transport import CheckedNetwork, resolve
 from vivero.engine.connectors.settings import ConnectorSettings
-from vivero.engine.connectors.transport import CheckedNetwork, resolve
 
 FORBIDDEN = [
     "0.0.0.0",

@@ -4,9 +4,9 @@ import pytest
 
 from vivero.engine.alerts import chores as alert_chores
 from vivero.engine.alerts.deliveries import RETRY
-from vivero.engine.connectors.outbox_settings import OutboxSettings
+from vivero.engine.connectors.http.signed_posts import signature
+from vivero.engine.connectors.outbox.settings import OutboxSettings
 from vivero.engine.connectors.settings import ConnectorSettings
-from vivero.engine.connectors.signed_posts import signature
 from vivero.engine.jobs.execution import Execution
 from vivero.storage.access import directory
 from vivero.storage.background import alert_rules

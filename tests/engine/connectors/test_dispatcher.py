@@ -5,9 +5,13 @@ from contextlib import asynccontextmanager
 import pytest
 import trio
 
+from tests.engine.connectors.http_calls import HTTP_TYPE
 from tests.engine.whole_engine import HEAD, WholeEngine
+from tests.eventually import eventually
+from vivero.core.records.instances import CancelInstance
+from vivero.engine.connectors.contents import CONTRACTS
 from vivero.engine.connectors.dispatcher import ConnectorDispatcher
-from vivero.engine.connectors.jobs import HTTP_JSON
+from vivero.engine.connectors.outbound.surroundings import NodeParts
 from vivero.engine.connectors.settings import ConnectorSettings
 from vivero.engine.supervision.beat import Beat
 from vivero.engine.supervision.settings import SupervisionSettings
@@ -19,7 +23,7 @@ SECRETS = {"KEY": "canary-secret", "OTHER": "canary-other"}
 def model(url, headers="", more="", retries=2):
     return (
         f'{HEAD}<process id="p" isExecutable="true"><startEvent id="start"/><serviceTask id="call"><extensionElements>'
-        f'<zeebe:taskDefinition type="{HTTP_JSON}" retries="{retries}"/><zeebe:ioMapping><zeebe:input source="{url}" '
+        f'<zeebe:taskDefinition type="{HTTP_TYPE}" retries="{retries}"/><zeebe:ioMapping><zeebe:input source="{url}" '
         f'target="url"/>{more}</zeebe:ioMapping><zeebe:taskHeaders>{headers}</zeebe:taskHeaders></extensionElements>'
         '</serviceTask><sequenceFlow id="a" sourceRef="start" targetRef="call"/><endEvent id="end"/>'
         '<sequenceFlow id="b" sourceRef="call" targetRef="end"/></process></definitions>'
@@ -47,15 +51,10 @@ async def engine(migrated):
 
 @pytest.fixture
 def dispatcher(engine, connect):
-    def make(multi_tenancy=False, **settings):
+    def make(multi_tenancy=False, contracts=CONTRACTS, **settings):
         given = {"allowed_targets": "127.0.0.1", "poll_interval": "PT10M", **settings}
-        made = ConnectorDispatcher(
-            connect,
-            engine.appender,
-            ConnectorSettings(enabled=True, **given),
-            SECRETS,
-            multi_tenancy=multi_tenancy,
-        )
+        parts = NodeParts(ConnectorSettings(enabled=True, **given), engine.appender)
+        made = ConnectorDispatcher(connect, parts, SECRETS, multi_tenancy=multi_tenancy, contracts=contracts)
         engine.dispatcher = made
         return made
 
@@ -94,11 +93,10 @@ async def test_jobs_that_wait_at_the_start_are_worked(engine, dispatcher, server
 async def test_with_tenants_all_that_have_jobs_are_looked_for(engine, dispatcher, server, connection):
     await engine.deploy(model(server.url))
     await engine.create()
-    assert await connectors.tenants(connection, HTTP_JSON) == {"<default>"}
-    assert await connectors.tenants(connection, "other") == set()
+    assert await connectors.waiting(connection, ["other", HTTP_TYPE]) == {(HTTP_TYPE, "<default>")}
     async with running(dispatcher(multi_tenancy=True)):
         await ended(engine, 1)
-    assert await connectors.tenants(connection, HTTP_JSON) == set()
+    assert await connectors.waiting(connection, [HTTP_TYPE]) == set()
 
 
 JOBS = """
@@ -116,7 +114,7 @@ JOBS = """
 
 async def test_tenants_are_found_however_their_jobs_wait(connection):
     await connection.execute(JOBS)
-    assert await connectors.tenants(connection, "work") == {"a", "b", "d"}
+    assert await connectors.waiting(connection, ["work"]) == {("work", tenant) for tenant in "abd"}
 
 
 async def test_calls_are_bounded(engine, dispatcher, server):
@@ -277,9 +275,60 @@ async def test_a_large_job_is_worked(engine, dispatcher, server):
 
 
 async def test_a_job_that_is_too_large_is_withheld(engine, dispatcher, server, monkeypatch):
-    monkeypatch.setattr("vivero.engine.connectors.dispatcher.MAX_JOB_BYTES", 100_000)
+    monkeypatch.setattr("vivero.engine.connectors.work.leases.MAX_JOB_BYTES", 100_000)
     await engine.deploy(model(server.url, more=post(1000, 500)))
     async with running(dispatcher()):
         await engine.create()
         await engine.until_value("MESSAGE_SIZE_EXCEEDED", "SELECT coalesce(max(type::text), '') FROM incidents")
+    assert server.received == []
+
+
+@pytest.fixture
+async def held(engine, dispatcher, server):
+    """A dispatcher whose call gets no answer, while `begun` is set; the header `jobTimeout` asks for an hour."""
+    begun = trio.Event()
+
+    async def never(_request):
+        begun.set()
+        await trio.sleep_forever()
+
+    server.answer = never
+    await engine.deploy(model(server.url, '<zeebe:header key="jobTimeout" value="PT1H"/>'))
+    made = dispatcher()
+    async with running(made):
+        await engine.create()
+        await begun.wait()
+        yield made
+
+
+LEFT = "SELECT extract(epoch FROM available_at - clock_now())::int / 60 FROM jobs"
+
+
+async def test_a_lease_lasts_as_long_as_the_header_says_and_is_renewed(engine, held):
+    assert await engine.value(LEFT) in (59, 60)
+    await engine.connection.execute("UPDATE jobs SET available_at = clock_now() + interval '1 minute'")
+    (job,) = held.leases.held.values()
+    job.renew_at = trio.current_time()
+    held.wake()
+    await eventually(lambda: engine.value(LEFT), accept=lambda minutes: minutes in (59, 60))
+
+
+async def test_a_call_ends_when_its_job_is_gone(engine, held):
+    (job,) = held.leases.held.values()
+    await engine.run(CancelInstance(await engine.value("SELECT process_instance_key FROM jobs")))
+    await ended(engine, 1)
+    job.renew_at = trio.current_time()
+    held.wake()
+    await eventually(lambda: held.running, accept=lambda running: running == 0)
+    assert job.is_gone
+    assert held.leases.held == {}
+
+
+@pytest.mark.parametrize("timeout", ["PT0S", "soon"])
+async def test_a_lease_that_is_none_is_an_incident(engine, dispatcher, server, timeout):
+    await engine.deploy(model(server.url, f'<zeebe:header key="jobTimeout" value="{timeout}"/>'))
+    async with running(dispatcher()):
+        await engine.create()
+        await engine.until_value(1, "SELECT count(*) FROM incidents")
+    assert "INVALID_INPUT: the task header jobTimeout" in await engine.value("SELECT message FROM incidents")
     assert server.received == []

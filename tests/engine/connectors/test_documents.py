@@ -9,11 +9,11 @@ import msgspec
 import psycopg
 import pytest
 
+from tests.engine.connectors.http_calls import HttpCalls
 from tests.engine.connectors.test_http_json import SECRETS, job
-from vivero.engine.connectors.documents import CallDocuments
-from vivero.engine.connectors.http_json import HttpJson
-from vivero.engine.connectors.results import Completion, Failure
-from vivero.engine.connectors.secrets import UsedSecrets
+from vivero.engine.connectors.outbound.documents import CallDocuments
+from vivero.engine.connectors.work.results import Completion, Failure
+from vivero.engine.connectors.work.secrets import UsedSecrets
 from vivero.engine.documents.opening import open_stores
 from vivero.engine.documents.settings import DocumentSettings
 from vivero.engine.documents.uploads import DocumentStorage
@@ -33,7 +33,7 @@ class Calls:
         self.database, self.client, self.storage = database, client, storage
 
     async def work(self, inputs, **headers):
-        connector = HttpJson(self.client, CallDocuments(self.storage))
+        connector = HttpCalls(self.client, CallDocuments(self.storage))
         made = msgspec.structs.replace(job(inputs, **headers), process_definition_id="order", process_instance_key="7")
         return await connector.work(made, UsedSecrets(SECRETS))
 

@@ -7,10 +7,10 @@ import pytest
 import trio
 from trio.testing import wait_all_tasks_blocked
 
-from vivero.engine.connectors.authentication import Credentials
 from vivero.engine.connectors.errors import ConnectorError
-from vivero.engine.connectors.http_client import HttpClient
-from vivero.engine.connectors.inputs import read_request
+from vivero.engine.connectors.http.authentication import Credentials
+from vivero.engine.connectors.http.http_client import HttpClient
+from vivero.engine.connectors.http.requests import read_request
 from vivero.engine.connectors.settings import ConnectorSettings
 
 

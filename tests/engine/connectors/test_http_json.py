@@ -8,14 +8,14 @@ import msgspec
 import pytest
 import trio
 
+from tests.engine.connectors.http_calls import HTTP_TYPE, HttpCalls
 from vivero.core.records.jobs import CompleteJob, FailJob, ThrowJobError
 from vivero.core.shared.secret_places import HEADER, digest
-from vivero.engine.connectors.http_client import HttpResponse
-from vivero.engine.connectors.http_json import HttpJson
-from vivero.engine.connectors.job_commands import job_command
-from vivero.engine.connectors.jobs import HTTP_JSON, ConnectorJob
-from vivero.engine.connectors.results import BpmnError, Completion, Failure
-from vivero.engine.connectors.secrets import UsedSecrets
+from vivero.engine.connectors.http.http_client import HttpResponse
+from vivero.engine.connectors.work.job_commands import job_command
+from vivero.engine.connectors.work.jobs import ConnectorJob
+from vivero.engine.connectors.work.results import BpmnError, Completion, Failure
+from vivero.engine.connectors.work.secrets import UsedSecrets
 
 SECRETS = {"KEY": "c4n4ry/+ secret", "USER": "ca:nary-user", "PASSWORD": "canary-password"}
 
@@ -35,12 +35,12 @@ def written(inputs):
 def job(inputs, retries=3, **headers):
     headers[HEADER] = written(inputs)
     variables = msgspec.Raw(json.dumps(inputs).encode())
-    return ConnectorJob("2251799813685249", HTTP_JSON, "call", "1", "<default>", retries, headers, variables, "lease")
+    return ConnectorJob("2251799813685249", HTTP_TYPE, "call", "1", "<default>", retries, headers, variables, "lease")
 
 
 @pytest.fixture
 def work(client):
-    connector = HttpJson(client)
+    connector = HttpCalls(client)
 
     async def run(inputs, retries=3, **headers):
         return await connector.work(job(inputs, retries, **headers), UsedSecrets(SECRETS))
@@ -135,7 +135,7 @@ async def test_a_secret_in_another_charset_is_masked(server, client):
     server.answer = lambda _: (200, {"Content-Type": "text/plain; charset=utf-16"}, "päss".encode("utf-16"))
     inputs = {"url": server.url, "authentication": {"type": "apiKey", "apiKeyLocation": "query", "name": "k",
                                                     "value": "{{secrets.P}}"}}  # fmt: skip
-    outcome = await HttpJson(client).work(job(inputs, resultVariable="r"), UsedSecrets({"P": "päss"}))
+    outcome = await HttpCalls(client).work(job(inputs, resultVariable="r"), UsedSecrets({"P": "päss"}))
     assert isinstance(outcome, Completion)
     assert outcome.variables["r"]["body"] == "***"
 
@@ -164,7 +164,7 @@ class SlowClient:
 
 async def test_the_call_for_a_token_is_within_the_limit_of_the_call(autojump_clock):
     inputs = {"url": "http://example.com", "authentication": OAUTH | {"oauthTokenEndpoint": "http://example.com"}}
-    outcome = await HttpJson(SlowClient()).work(job(inputs), UsedSecrets(SECRETS))
+    outcome = await HttpCalls(SlowClient()).work(job(inputs), UsedSecrets(SECRETS))
     assert isinstance(outcome, Failure)
     assert outcome.message.startswith("TIMEOUT")
 
@@ -356,7 +356,7 @@ async def test_an_unknown_secret_is_named_and_leaves_no_retries(server, work):
 
 
 async def test_text_from_secrets_is_not_resolved_again(server, client):
-    connector = HttpJson(client)
+    connector = HttpCalls(client)
     used = UsedSecrets({"A": "{{secrets.B}}", "B": "inner-canary"})
     await connector.work(job({"url": server.url, "headers": {"X": "{{secrets.A}}"}}), used)
     assert server.received[0].headers["x"] == "{{secrets.B}}"

@@ -12,13 +12,13 @@ from urllib.parse import unquote, unquote_plus
 import msgspec
 import pytest
 
+from tests.engine.connectors.http_calls import HTTP_TYPE, HttpCalls
 from tests.engine.connectors.test_http_json import written
 from vivero.core.shared.secret_places import HEADER
-from vivero.engine.connectors.http_json import HttpJson
-from vivero.engine.connectors.jobs import HTTP_JSON, ConnectorJob
-from vivero.engine.connectors.masks import MOST_CHOICES, forms_of
-from vivero.engine.connectors.results import Failure
-from vivero.engine.connectors.secrets import UsedSecrets
+from vivero.engine.connectors.work.jobs import ConnectorJob
+from vivero.engine.connectors.work.masks import MOST_CHOICES, forms_of
+from vivero.engine.connectors.work.results import Failure
+from vivero.engine.connectors.work.secrets import UsedSecrets
 
 SIGNS = "aZ09/+ =\"\\%&?#<>'{}~:@;,$!*()[]|^`-._"
 PEM = "-----BEGIN-----\n" + "MIIE/+v9\n" * (MOST_CHOICES // 8) + '"ü"'
@@ -74,12 +74,12 @@ def readings(text):
 
 
 async def leaks(server, client, secret):
-    connector = HttpJson(client)
+    connector = HttpCalls(client)
     for place, given in PLACES.items():
         inputs = {**given, "url": server.url + given.get("url", "/")}
         headers = {HEADER: written(inputs), "resultVariable": "r"}
         variables = msgspec.Raw(json.dumps(inputs).encode())
-        job = ConnectorJob("1", HTTP_JSON, "call", "1", "<default>", 3, headers, variables, "lease")
+        job = ConnectorJob("1", HTTP_TYPE, "call", "1", "<default>", 3, headers, variables, "lease")
         outcome = await connector.work(job, UsedSecrets({"K": secret}))
         for text in (*texts(dict(outcome.variables)), getattr(outcome, "message", "")):
             if any(secret in reading for reading in readings(text)):
@@ -114,8 +114,8 @@ async def test_credentials_are_bounded(server, client):
     given = {"type": "apiKey", "name": "k", "value": "a" * 20_000}
     inputs = {"url": server.url, "authentication": given}
     variables = msgspec.Raw(json.dumps(inputs).encode())
-    job = ConnectorJob("1", HTTP_JSON, "call", "1", "<default>", 3, {}, variables, "lease")
-    outcome = await HttpJson(client).work(job, UsedSecrets({}))
+    job = ConnectorJob("1", HTTP_TYPE, "call", "1", "<default>", 3, {}, variables, "lease")
+    outcome = await HttpCalls(client).work(job, UsedSecrets({}))
     assert isinstance(outcome, Failure)
     assert "authentication.value has more than 16384 characters" in outcome.message
     assert server.received == []

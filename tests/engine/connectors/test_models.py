@@ -1,9 +1,13 @@
 """Problems of deployments with connectors that Vivero does not have."""
 
+from dataclasses import replace
+
 import pytest
 
 from vivero.core.bpmn.parser import parse
 from vivero.engine.connectors import models
+from vivero.engine.connectors.contents import BY_TYPE
+from vivero.engine.connectors.contracts.http_json import HTTP_JSON
 
 HEAD = (
     '<definitions xmlns="http://www.omg.org/spec/BPMN/20100524/MODEL" xmlns:zeebe="http://camunda.org/schema/zeebe/1.0"'
@@ -38,9 +42,14 @@ def warnings(content, enabled=True):
         ),
         (properties(inbound_context="orders"), "s", "its properties inbound.… have no effect without inbound.type"),
         (
-            TASK.format("io.camunda:sendgrid:1"),
+            TASK.format("io.camunda:google-sheets:1"),
             "t",
-            "has no connector 'io.camunda:sendgrid:1': run a worker for its jobs",
+            "has no connector 'io.camunda:google-sheets:1': run a worker for its jobs",
+        ),
+        (
+            TASK.format("io.camunda.agenticai:unknown:1"),
+            "t",
+            "has no connector 'io.camunda.agenticai:unknown:1': run a worker for its jobs",
         ),
     ],
 )
@@ -58,3 +67,10 @@ def test_nothing_to_say(content):
 def test_connectors_that_are_there_are_no_warnings_while_they_are_enabled():
     assert warnings(TASK.format("io.camunda:http-json:1")) == []
     assert len(warnings(TASK.format("io.camunda:http-json:1"), enabled=False)) == 1
+
+
+def test_a_connector_without_its_packages(monkeypatch):
+    contract = replace(HTTP_JSON, extra="mail", modules=("no_such_module",))
+    monkeypatch.setitem(BY_TYPE, "io.camunda:http-json:1", contract)
+    [warning] = warnings(TASK.format("io.camunda:http-json:1"))
+    assert warning.endswith("are not installed here: pip install 'vivero[mail]', or run a worker for its jobs")

@@ -14,9 +14,9 @@ from tests.eventually import eventually
 from vivero.cli import main
 from vivero.core.records.codec import encode_events
 from vivero.core.records.jobs import JobCompleted, JobReleased
-from vivero.engine.connectors.outbox import Outbox
-from vivero.engine.connectors.outbox_settings import TYPE, OutboxSettings
-from vivero.engine.connectors.signed_posts import signature
+from vivero.engine.connectors.http.signed_posts import signature
+from vivero.engine.connectors.outbox.deliveries import Outbox
+from vivero.engine.connectors.outbox.settings import TYPE, OutboxSettings
 from vivero.engine.jobs.definitions import JobRegistry
 from vivero.engine.jobs.dispatcher import JobDispatcher
 from vivero.engine.jobs.settings import JobSettings

@@ -9,13 +9,14 @@ from tests.core.engine import Engine, raw
 from tests.core.event_models import loop, run
 from tests.core.listener_models import listening
 from tests.core.models import process, start, task
+from tests.engine.connectors.http_calls import HTTP_TYPE
 from vivero.core.bpmn.reading.secret_references import marked, unmarked
 from vivero.core.feel import to_json
 from vivero.core.records.instances import SetVariables
 from vivero.core.shared.secret_places import HEADER
 from vivero.core.shared.variables import visible
-from vivero.engine.connectors.jobs import HTTP_JSON, ConnectorJob
-from vivero.engine.connectors.secrets import UnknownSecret, UsedSecrets
+from vivero.engine.connectors.work.jobs import ConnectorJob
+from vivero.engine.connectors.work.secrets import UnknownSecret, UsedSecrets
 
 SECRETS = {"KEY": 'c"an\\ary ü', "B": "{{secrets.KEY}}", "N": "7"}
 KEY = SECRETS["KEY"]
@@ -27,7 +28,7 @@ def engine():
 
 
 def calling(*inputs, **more):
-    return process(start(), task("call", type=HTTP_JSON, inputs=inputs, **more), "start > call")
+    return process(start(), task("call", type=HTTP_TYPE, inputs=inputs, **more), "start > call")
 
 
 def connector_job(engine, id="call"):
@@ -121,7 +122,7 @@ def test_a_mapping_may_read_a_secret_that_an_earlier_one_wrote(engine):
 
 
 def test_each_item_of_a_loop_has_its_places(engine):
-    inner = task("call", type=HTTP_JSON, inputs=[('=item + "{{secrets.N}}"', "body")])
+    inner = task("call", type=HTTP_TYPE, inputs=[('=item + "{{secrets.N}}"', "body")])
     run(engine, process(start(), loop(inner, "=items", item="item"), "start > call"), items=["{{secrets.KEY}}"])
     assert inputs_of(engine)["body"] == "{{secrets.KEY}}7"
 
@@ -165,6 +166,23 @@ def test_jobs_of_other_types_and_without_secrets_have_no_header(engine):
     other = Engine()
     run(other, calling(("=1", "body")))
     assert other.job("call").headers == {}
+
+
+def test_only_connection_inputs_get_secrets_where_a_contract_says_so(engine):
+    """A reference in a prompt stays text, also one without a secret, and a tag in data is no tag."""
+    forged = "\\u00000\\u0000 {{secrets.KEY}}"
+    inputs = (
+        *(("{{secrets.KEY}}", "data.prompt"), ("{{secrets.N}}", "data.transport.http.url")),
+        *(("=x", "data.transport.name"), ("{{secrets.NO}}", "data.transports"), ("{{secrets.KEY}}", "context")),
+    )
+    run(engine, calling(*inputs), x=forged)
+    found = UsedSecrets(SECRETS).inputs(connector_job(engine), ("data.transport", "provider"))
+    assert found["data"] == {
+        "prompt": "{{secrets.KEY}}",
+        "transport": {"http": {"url": "7"}, "name": forged},
+        "transports": "{{secrets.NO}}",
+    }
+    assert found["context"] == "{{secrets.KEY}}"
 
 
 @pytest.mark.parametrize("text", ["", "\\", "\\\\", 'a"{{secrets.A"B}}', "\\u0000", "\\{{secrets.A\\}}\\{{secrets.ü}}"])

@@ -7,9 +7,9 @@ import pytest
 import trio
 
 from vivero.core.bpmn.reading.secret_references import named_in
-from vivero.engine.connectors import secrets
-from vivero.engine.connectors.secrets import BadSecrets, UsedSecrets
 from vivero.engine.connectors.settings import ConnectorSettings
+from vivero.engine.connectors.work import secrets
+from vivero.engine.connectors.work.secrets import BadSecrets, UsedSecrets
 
 
 def test_the_file_precedes_the_environment(tmp_path):

@@ -11,12 +11,12 @@ from cryptography.hazmat.primitives.asymmetric import ec
 
 from tests.engine.connectors.webhook_models import starting
 from vivero.core.bpmn.parser import parse
-from vivero.engine.connectors import webhooks
-from vivero.engine.connectors.authentication import basic
 from vivero.engine.connectors.errors import ConnectorError
-from vivero.engine.connectors.secrets import UnknownSecret, UsedSecrets
-from vivero.engine.connectors.webhook_access import NotAuthenticated, check_content, check_raw
-from vivero.engine.connectors.webhooks import Webhook
+from vivero.engine.connectors.http.authentication import basic
+from vivero.engine.connectors.inbound import webhooks
+from vivero.engine.connectors.inbound.webhook_access import NotAuthenticated, check_content, check_raw
+from vivero.engine.connectors.inbound.webhooks import Webhook
+from vivero.engine.connectors.work.secrets import UnknownSecret, UsedSecrets
 
 SECRETS = {"EMPTY": "", "KEY": "k"}
 KEY = ec.generate_private_key(ec.SECP256R1())

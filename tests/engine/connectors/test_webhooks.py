@@ -14,8 +14,8 @@ from tests.engine.connectors.programs import connectors_of, deploy, program
 from tests.engine.connectors.webhook_models import by_message, properties, starting, waiting
 from tests.engine.whole_engine import WholeEngine
 from vivero.core.bpmn.parser import parse
-from vivero.engine.connectors import webhooks
-from vivero.engine.connectors.webhook_registry import WebhookRegistry
+from vivero.engine.connectors.inbound import webhooks
+from vivero.engine.connectors.inbound.webhook_registry import WebhookRegistry
 from vivero.storage.postgres.pool import Pool
 
 

@@ -6,7 +6,7 @@ from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanE
 
 from tests.engine.connectors.conftest import serving
 from tests.vivero.tracing.spans import EVERYTHING, NOT_BY_ITSELF, PARENT, SPAN, TRACE, traced
-from vivero.engine.connectors.outbox_settings import OutboxSettings
+from vivero.engine.connectors.outbox.settings import OutboxSettings
 from vivero.engine.connectors.settings import ConnectorSettings
 from vivero.engine.jobs.settings import JobSettings
 

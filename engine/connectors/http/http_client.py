@@ -9,13 +9,13 @@ from dataclasses import dataclass, replace
 import httpx
 import trio
 
-from vivero.engine.connectors.addresses import ForbiddenAddress
-from vivero.engine.connectors.authentication import Credentials
 from vivero.engine.connectors.errors import ConnectorError, bad_input
-from vivero.engine.connectors.inputs import DEFAULT_TIMEOUT_S, HttpRequest, check_url, with_parameters
+from vivero.engine.connectors.http.addresses import ForbiddenAddress
+from vivero.engine.connectors.http.authentication import Credentials
+from vivero.engine.connectors.http.requests import DEFAULT_TIMEOUT_S, HttpRequest, check_url, with_parameters
+from vivero.engine.connectors.http.traces import called
+from vivero.engine.connectors.http.transport import CheckedTransport, Resolve, resolve
 from vivero.engine.connectors.settings import ConnectorSettings
-from vivero.engine.connectors.traces import called
-from vivero.engine.connectors.transport import CheckedTransport, Resolve, resolve
 from vivero.engine.tracing.tracer import Tracer
 
 USER_AGENT = "vivero-connectors"

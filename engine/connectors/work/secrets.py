@@ -13,7 +13,7 @@ import json
 import os
 import re
 import tomllib
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -23,8 +23,8 @@ import trio
 from vivero.core.bpmn.reading.secret_references import REFERENCE
 from vivero.core.feel import from_json
 from vivero.core.shared.secret_places import HEADER, Header, digest
-from vivero.engine.connectors.jobs import ConnectorJob
-from vivero.engine.connectors.masks import Form, forms_of
+from vivero.engine.connectors.work.jobs import ConnectorJob
+from vivero.engine.connectors.work.masks import Form, forms_of
 
 MASK = "***"
 MASKED_BYTES = 64 * 1024
@@ -75,8 +75,10 @@ class UsedSecrets:
         """A text of the model with all secrets. No part of it may come from data. Raises UnknownSecret."""
         return REFERENCE.sub(lambda found: self._value(found[1]), text)
 
-    def inputs(self, job: ConnectorJob) -> Mapping[str, Any]:
+    def inputs(self, job: ConnectorJob, only: Sequence[str] | None = None) -> Mapping[str, Any]:
         """The variables of a job with secrets in the places that its model gave them, and nowhere else.
+
+        `only`: the inputs that get secrets, with all below them, as `data.transport`. Other references stay text.
 
         Raises:
             UnknownSecret: there is no such secret, or a variable has changed since its mapping.
@@ -85,27 +87,27 @@ class UsedSecrets:
         texts = _variables(job.variables)
         header = job.custom_headers.get(HEADER)
         for name, places in _places(header).items() if header else ():
-            if name not in texts:
-                continue  # a variable that only other mappings read
+            if name not in texts or not _reaches(name, only):
+                continue  # a variable that only other mappings read, or that gets no secrets
             text = str(texts[name], "utf-8")
             if places is None or places.sha256 != digest(text):
                 raise UnknownSecret(
                     f"the input '{name}' is not what its mapping gave, so no secret is put into it: set variables that"
                     " contain secrets by input mappings only, and do not compare or cut references to secrets"
                 )
-            texts[name] = msgspec.Raw(self._put(text, places.places).encode())
+            allowed = places.places if only is None else _places_in(name, text, places.places, only)
+            texts[name] = msgspec.Raw(self._put(text, allowed).encode())
         return {name: from_json(bytes(text)) for name, text in texts.items()}
 
-    def _put(self, json_text: str, places: Iterable[tuple[int, int]]) -> str:
+    def _put(self, json_text: str, places: Iterable[Place]) -> str:
         """JSON text with secrets instead of the references at these places."""
-        parts, end = [], 0
-        for begin, after in places:
-            reference = REFERENCE.fullmatch(json.loads(f'"{json_text[begin:after]}"'))
+        values = dict[Place, str]()
+        for begin, end in places:
+            reference = REFERENCE.fullmatch(json.loads(f'"{json_text[begin:end]}"'))
             if reference is None:
                 raise UnknownSecret(f"the header {HEADER} of the job names a place without a secret")
-            parts += [json_text[end:begin], json.dumps(self._value(reference[1]))[1:-1]]
-            end = after
-        return "".join((*parts, json_text[end:]))
+            values[begin, end] = self._value(reference[1])
+        return _spliced(json_text, values)
 
     def _value(self, name: str) -> str:
         value = self._secrets.get(name)
@@ -151,6 +153,56 @@ class UsedSecrets:
         return [form for text in sorted(self._masked, key=len, reverse=True) for form in self._masked[text]]
 
 
+def _spliced(json_text: str, texts: Mapping[Place, str]) -> str:
+    """JSON text with these texts in these places."""
+    parts, end = [], 0
+    for (begin, after), text in texts.items():
+        parts += [json_text[end:begin], json.dumps(text)[1:-1]]
+        end = after
+    return "".join((*parts, json_text[end:]))
+
+
+def _reaches(variable: str, only: Sequence[str] | None) -> bool:
+    """Whether one of the inputs lies in the variable."""
+    return only is None or any(path.partition(".")[0] == variable for path in only)
+
+
+def _places_in(variable: str, json_text: str, places: Sequence[Place], only: Sequence[str]) -> list[Place]:
+    """Those of the places that lie in the inputs `only`. A tag in each place tells where it lies.
+
+    No variable can contain NUL, so data has no tags.
+    """
+    tags = {(begin, end): f"\0{number}\0" for number, (begin, end) in enumerate(places)}
+    tagged = json.loads(_spliced(json_text, tags))
+    allowed = {tag for path in only for text in _texts(_below(variable, tagged, path)) for tag in _TAG.findall(text)}
+    return [place for place, tag in tags.items() if tag in allowed]
+
+
+def _below(variable: str, value: Any, path: str) -> Any:
+    """The part of a variable's value that an input is. None: the variable has no such part."""
+    first, *rest = path.split(".")
+    if first != variable:
+        return None
+    for part in rest:
+        value = value.get(part) if isinstance(value, dict) else None
+    return value
+
+
+def _texts(value: Any) -> Iterator[str]:
+    """All texts in a value, with the names of entries."""
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, dict):
+        for name, item in value.items():
+            yield name
+            yield from _texts(item)
+    elif isinstance(value, list):
+        for item in value:
+            yield from _texts(item)
+
+
+Place = tuple[int, int]
+_TAG = re.compile("\0[0-9]+\0")
 _variables = msgspec.json.Decoder(dict[str, msgspec.Raw]).decode
 _places = msgspec.json.Decoder(Header).decode
 

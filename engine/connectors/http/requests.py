@@ -11,8 +11,8 @@ from urllib.parse import urlencode
 import httpx
 import msgspec
 
-from vivero.engine.connectors.charsets import charset_of
 from vivero.engine.connectors.errors import bad_input
+from vivero.engine.connectors.http.charsets import charset_of
 
 FETCHED = (
     *("method", "url", "headers", "queryParameters", "body", "authentication"),

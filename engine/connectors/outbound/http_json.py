@@ -7,18 +7,17 @@ from dataclasses import replace
 from http import HTTPStatus
 from typing import Any
 
-import trio
-
 from vivero.core.feel import EvaluationError, from_json
-from vivero.engine.connectors.authentication import Authentication
-from vivero.engine.connectors.charsets import decoded
-from vivero.engine.connectors.documents import CallDocuments, needs_files
 from vivero.engine.connectors.errors import ConnectorError, bad_input
-from vivero.engine.connectors.http_client import HttpClient, HttpResponse
-from vivero.engine.connectors.inputs import HttpRequest, flag, read_request
-from vivero.engine.connectors.jobs import ConnectorJob
-from vivero.engine.connectors.results import Completion, Failure, Outcome, completion, examine
-from vivero.engine.connectors.secrets import UnknownSecret, UsedSecrets
+from vivero.engine.connectors.http.authentication import Authentication
+from vivero.engine.connectors.http.charsets import decoded
+from vivero.engine.connectors.http.http_client import HttpResponse
+from vivero.engine.connectors.http.requests import HttpRequest, flag, read_request
+from vivero.engine.connectors.outbound.documents import CallDocuments, needs_files
+from vivero.engine.connectors.outbound.surroundings import Surroundings
+from vivero.engine.connectors.work.calls import Call
+from vivero.engine.connectors.work.jobs import ConnectorJob
+from vivero.engine.connectors.work.secrets import UsedSecrets
 
 UNAUTHORIZED, LEAST_ERROR = 401, 400
 
@@ -26,43 +25,13 @@ UNAUTHORIZED, LEAST_ERROR = 401, 400
 class HttpJson:
     """Works jobs of the type."""
 
-    def __init__(self, client: HttpClient, documents: CallDocuments | None = None) -> None:
-        """`documents`: None if calls can have none."""
-        self._client, self._documents = client, documents
-        self._authentication = Authentication(client.post)
+    def __init__(self, around: Surroundings) -> None:
+        self._client, self._documents = around.client, around.documents
+        self._authentication = Authentication(self._client.post)
 
-    async def work(self, job: ConnectorJob, used: UsedSecrets) -> Outcome:
-        """The outcome of a job. Nothing in it contains a secret."""
-        headers, response, error = job.custom_headers, None, None
-        variables: Mapping[str, Any] = {}
-        try:
-            try:
-                response = await self._respond(job, used)
-                variables = completion(response, headers).variables
-            except ConnectorError as raised:
-                error = used_error(raised, used)
-            decided = examine(headers, response, error, variables, job.retries)
-        except ConnectorError as raised:
-            error, decided = used_error(raised, used), None
-        if decided is not None:
-            return decided
-        return Completion(variables) if error is None else failure(error)
-
-    async def _respond(self, job: ConnectorJob, used: UsedSecrets) -> dict[str, Any]:
+    async def answer(self, call: Call) -> dict[str, Any]:
         """The document of the response. Raises ConnectorError, also for a status of 400 or more."""
-        try:
-            with trio.fail_after(self._client.max_call_s):  # with the call for a token
-                return await self._call(job, used)
-        except trio.TooSlowError as error:
-            raise ConnectorError("TIMEOUT", "the servers did not answer within the time limit") from error
-        except RecursionError as error:
-            raise ConnectorError("BAD_RESPONSE", "the response is nested too deeply", final=True) from error
-
-    async def _call(self, job: ConnectorJob, used: UsedSecrets) -> dict[str, Any]:
-        try:
-            inputs = used.inputs(job)
-        except UnknownSecret as error:
-            raise ConnectorError("UNKNOWN_SECRET", str(error), final=True) from error
+        job, inputs, used = call.job, call.inputs, call.used
         stores = flag(inputs, "storeResponse", False)
         if not stores and not needs_files(inputs):
             return await self._exchange(read_request(inputs), job, inputs, used)
@@ -99,16 +68,6 @@ class HttpJson:
         if response.status >= LEAST_ERROR:
             raise ConnectorError(str(response.status), reason(response.status), {"response": document})
         return document
-
-
-def failure(error: ConnectorError) -> Failure:
-    """A failed job with the variable `error`. A final error leaves no retries."""
-    return Failure(str(error), {"error": error.document}, 0 if error.final else None)
-
-
-def used_error(error: ConnectorError, used: UsedSecrets) -> ConnectorError:
-    """The error without secrets."""
-    return ConnectorError(error.code, used.mask(error.message), used.mask(dict(error.variables)), error.final)
 
 
 def response_document(response: HttpResponse) -> dict[str, Any]:

@@ -15,9 +15,9 @@ import structlog
 import trio
 
 from vivero.engine.connectors.errors import ConnectorError
-from vivero.engine.connectors.http_client import HttpClient
-from vivero.engine.connectors.outbox_settings import TYPE, OutboxSettings
-from vivero.engine.connectors.signed_posts import post_signed
+from vivero.engine.connectors.http.http_client import HttpClient
+from vivero.engine.connectors.http.signed_posts import post_signed
+from vivero.engine.connectors.outbox.settings import TYPE, OutboxSettings
 from vivero.engine.jobs.definitions import JobDefinition, RescheduleIn, Runs
 from vivero.engine.jobs.events import OutboxEvent, TransactionalEvents
 from vivero.engine.jobs.execution import Connections

@@ -11,10 +11,11 @@ from vivero.core.bpmn.model import MessageEvent, Node, Process
 from vivero.core.bpmn.reading.secret_references import named_in
 from vivero.core.feel import FeelError
 from vivero.engine.connectors.errors import ConnectorError
-from vivero.engine.connectors.models import INBOUND_TYPE, WEBHOOK
-from vivero.engine.connectors.results import compiled
+from vivero.engine.connectors.work.results import compiled
 from vivero.engine.jobs.durations import seconds
 
+WEBHOOK = "io.camunda:webhook:1"
+INBOUND_TYPE = "inbound.type"
 ANY = "any"
 METHODS = (ANY, "get", "post", "put", "delete")
 ALGORITHMS: Mapping[str, str] = {"sha_1": "sha1", "sha_256": "sha256", "sha_512": "sha512"}

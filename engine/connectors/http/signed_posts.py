@@ -6,9 +6,9 @@ import hmac
 
 import httpx
 
-from vivero.engine.connectors.authentication import Credentials
-from vivero.engine.connectors.http_client import HttpClient
-from vivero.engine.connectors.inputs import JSON, HttpRequest
+from vivero.engine.connectors.http.authentication import Credentials
+from vivero.engine.connectors.http.http_client import HttpClient
+from vivero.engine.connectors.http.requests import JSON, HttpRequest
 
 OK = range(200, 300)
 

@@ -13,10 +13,9 @@ from typing import Any
 
 import jwt
 
-from vivero.engine.connectors.authentication import basic
 from vivero.engine.connectors.errors import ConnectorError
-from vivero.engine.connectors.secrets import UsedSecrets
-from vivero.engine.connectors.webhooks import (
+from vivero.engine.connectors.http.authentication import basic
+from vivero.engine.connectors.inbound.webhooks import (
     ALGORITHMS,
     API_KEY,
     AUDIENCE,
@@ -26,6 +25,7 @@ from vivero.engine.connectors.webhooks import (
     REQUIRED_ROLES,
     Webhook,
 )
+from vivero.engine.connectors.work.secrets import UsedSecrets
 
 JWT_ALGORITHMS = ("RS256", "RS384", "RS512", "PS256", "PS384", "PS512", "ES256", "ES384", "ES512", "EdDSA")
 """Asymmetric ones only."""

@@ -4,10 +4,6 @@ from __future__ import annotations
 
 import msgspec
 
-from vivero.core.shared.secret_places import HTTP_JSON
-
-__all__ = ["HTTP_JSON", "ConnectorJob"]
-
 
 class ConnectorJob(msgspec.Struct, frozen=True, rename="camel"):
     """The part of an activated job that a connector needs. `variables` is JSON."""

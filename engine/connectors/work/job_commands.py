@@ -4,14 +4,15 @@ from __future__ import annotations
 
 from vivero.core.records.jobs import CompleteJob, FailJob, ThrowJobError
 from vivero.engine.connectors.errors import ConnectorError, bad_input
-from vivero.engine.connectors.http_json import failure
-from vivero.engine.connectors.jobs import ConnectorJob
-from vivero.engine.connectors.results import BpmnError, Completion, Failure, Outcome, encoded
+from vivero.engine.connectors.work.calls import failure
+from vivero.engine.connectors.work.jobs import ConnectorJob
+from vivero.engine.connectors.work.results import BpmnError, Completion, Failure, Outcome, encoded
 from vivero.engine.jobs.durations import seconds
 
 JobCommand = CompleteJob | FailJob | ThrowJobError
 
-RETRY_BACKOFF = "retryBackoff"
+RETRY_BACKOFF, JOB_TIMEOUT = "retryBackoff", "jobTimeout"
+MOST_LEASE_S = 24 * 3600.0
 MAX_MESSAGE = 4000
 MAX_BACKOFF_MS = 10 * 365 * 24 * 3600 * 1000
 
@@ -32,7 +33,7 @@ def not_stored(job: ConnectorJob, why: str) -> FailJob:
 def _command(job: ConnectorJob, outcome: Outcome) -> JobCommand:
     key, lease = int(job.job_key), job.job_lease_token
     if isinstance(outcome, Completion):
-        return CompleteJob(key, encoded(outcome.variables), lease)
+        return CompleteJob(key, encoded(outcome.variables), lease, outcome.result)
     if isinstance(outcome, BpmnError):
         return ThrowJobError(key, _text(outcome.code), _text(outcome.message), encoded(outcome.variables), lease)
     return _fail(job, outcome, _backoff_ms(job) if outcome.backoff_ms is None else outcome.backoff_ms)
@@ -56,6 +57,18 @@ def _backoff_ms(job: ConnectorJob) -> int:
         return round(seconds(text) * 1000) if text else 0
     except ValueError as error:
         raise bad_input(f"the task header {RETRY_BACKOFF}: {error}") from error
+
+
+def asked_lease_s(job: ConnectorJob) -> float | None:
+    """The lease that the task header `jobTimeout` asks for, at most a day; None: none. Raises ConnectorError."""
+    text = job.custom_headers.get(JOB_TIMEOUT, "").strip()
+    try:
+        asked_s = seconds(text) if text else None
+    except ValueError as error:
+        raise bad_input(f"the task header {JOB_TIMEOUT}: {error}") from error
+    if asked_s == 0:
+        raise bad_input(f"the task header {JOB_TIMEOUT} must be longer than zero")
+    return None if asked_s is None else min(asked_s, MOST_LEASE_S)
 
 
 def _text(text: str) -> str:

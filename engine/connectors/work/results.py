@@ -18,6 +18,7 @@ from vivero.core.bpmn.reading.text_limits import NAME_BYTES, size
 from vivero.core.feel import EvaluationError, Expression, FeelError, compile_attribute, to_json
 from vivero.core.feel.temporal import DayTimeDuration
 from vivero.core.feel.values import BuiltinFunction, Overload, Run
+from vivero.core.records.ad_hoc import AdHocResult
 from vivero.engine.connectors.errors import ConnectorError
 
 RESULT_VARIABLE, RESULT_EXPRESSION, ERROR_EXPRESSION = "resultVariable", "resultExpression", "errorExpression"
@@ -32,9 +33,10 @@ _NUL = re.compile(r"(?<!\\)(?:\\\\)*\\u0000")
 
 @dataclass(frozen=True, slots=True)
 class Completion:
-    """The job completes with these variables."""
+    """The job completes with these variables. `result`: the decision about its ad-hoc sub-process."""
 
     variables: Mapping[str, Any]
+    result: AdHocResult | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -16,8 +16,8 @@ import structlog
 import trio
 
 from vivero.engine.connectors.errors import ConnectorError, bad_input
-from vivero.engine.connectors.inputs import CONTENT_TYPE, WITH_BODY, read_url, text_of
-from vivero.engine.connectors.jobs import ConnectorJob
+from vivero.engine.connectors.http.requests import CONTENT_TYPE, WITH_BODY, read_url, text_of
+from vivero.engine.connectors.work.jobs import ConnectorJob
 from vivero.engine.documents.references import Reference, read_reference, reference_of
 from vivero.engine.documents.stores import ObjectGone, StoreProblem, UnknownStore
 from vivero.engine.documents.uploads import ContentUpload, DocumentStorage, QuotaReached, UploadRefused

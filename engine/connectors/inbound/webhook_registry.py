@@ -16,8 +16,7 @@ import trio
 from cachetools import LRUCache
 
 from vivero.core.bpmn.model import Process
-from vivero.engine.connectors.models import WEBHOOK
-from vivero.engine.connectors.webhooks import Webhook, problems, webhooks_of
+from vivero.engine.connectors.inbound.webhooks import WEBHOOK, Webhook, problems, webhooks_of
 from vivero.engine.definitions.cache import UnreadableResource
 from vivero.storage.background import connectors
 from vivero.storage.background.connectors import LatestDefinition

@@ -14,10 +14,10 @@ import msgspec
 import trio
 from cachetools import LRUCache
 
-from vivero.engine.connectors.charsets import decoded
 from vivero.engine.connectors.errors import ConnectorError, bad_input
-from vivero.engine.connectors.inputs import FORM, check_header, read_url
-from vivero.engine.connectors.secrets import UsedSecrets
+from vivero.engine.connectors.http.charsets import decoded
+from vivero.engine.connectors.http.requests import FORM, check_header, read_url
+from vivero.engine.connectors.work.secrets import UsedSecrets
 
 MAX_TOKENS = 1000
 MAX_CHARACTERS = 16 * 1024

@@ -16,7 +16,7 @@ import httpcore
 import httpx
 import trio
 
-from vivero.engine.connectors.addresses import AddressPolicy
+from vivero.engine.connectors.http.addresses import AddressPolicy
 
 KEEP_ALIVE_S = 15.0
 

@@ -8,7 +8,7 @@ from dataclasses import replace
 from typing import Protocol
 
 from vivero.engine.connectors.errors import ConnectorError
-from vivero.engine.connectors.inputs import HttpRequest
+from vivero.engine.connectors.http.requests import HttpRequest
 from vivero.engine.tracing.current import CURRENT, within
 from vivero.engine.tracing.names import ELEMENT_ID, ERROR_TYPE, JOB_KEY, JOB_TYPE
 from vivero.engine.tracing.tracer import SpanRole, Tracer, Value

@@ -1,0 +1,28 @@
+"""Table of contents: the connectors that the program works, by job type.
+
+A new connector has a contract in `contracts`, and a line here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from vivero.engine.connectors.contract import Contract
+from vivero.engine.connectors.contracts.http_json import HTTP_JSON
+
+CONTRACTS = (HTTP_JSON,)
+"""In the order of the documentation."""
+
+
+def by_type(contracts: Iterable[Contract]) -> dict[str, Contract]:
+    """Contracts by job type. Raises ValueError if two have the same type."""
+    found: dict[str, Contract] = {}
+    for contract in contracts:
+        for type in contract.types:
+            if type in found:
+                raise ValueError(f"two connectors have the type {type}")
+            found[type] = contract
+    return found
+
+
+BY_TYPE = by_type(CONTRACTS)
