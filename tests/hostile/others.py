@@ -8,7 +8,7 @@ from tests.process.http_client import Caller, Unanswered
 from tests.process.load import deploy
 
 PEOPLE = 3
-PAUSE_S = 0.01
+PAUSE_S = 0.03
 IDLE_ROUNDS = 15
 PATIENCE_S = 30.0
 PROCESS = {"processDefinitionId": "one-task"}

@@ -34,7 +34,7 @@ class Load:
     """Creators and workers against one or more programs."""
 
     def __init__(
-        self, ports, *, process="one-task", creators=6, workers=3, tellers=0, pause_s=0.01, first=1, lease_ms=LEASE_MS
+        self, ports, *, process="one-task", creators=6, workers=3, tellers=0, pause_s=0.03, first=1, lease_ms=LEASE_MS
     ) -> None:
         self.ledger = Ledger()
         self._lease_ms = lease_ms

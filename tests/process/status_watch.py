@@ -1,4 +1,4 @@
-"""Watches GET /v2/status, as a load balancer would, but a hundred times a second."""
+"""Watches GET /v2/status, as a load balancer would, but fifty times a second."""
 
 import itertools
 from bisect import bisect_left, bisect_right
@@ -7,7 +7,7 @@ import trio
 
 from tests.process.http_client import Caller, Unanswered
 
-EVERY_S = 0.01
+EVERY_S = 0.02
 PATIENCE_S = 5.0
 
 

@@ -212,15 +212,16 @@ class Table:
 
     def ready(self, start):
         """The jobs that an activation with this start sees, in the order of keys, locked or not."""
-        return sorted((j for j in self.jobs if j.ready and (j.returned or within(start, j))), key=order)
+        ranges = key_ranges(start)
+        return sorted((j for j in self.jobs if j.ready and (j.returned or within(ranges, j))), key=order)
 
     def look(self, start, limit):
         """Lease returned jobs, and then those of each range, which tell the first key of the range."""
-        unlocked = [job for job in self.ready(start) if not job.locked]
-        leased = [job for job in unlocked if job.returned][:limit]
+        seen = self.ready(start)
+        leased = [job for job in seen if job.returned and not job.locked][:limit]
         firsts = set()
         for limits in key_ranges(start):
-            found = [job for job in self.ready(start) if not job.returned and inside(limits, job)]
+            found = [job for job in seen if not job.returned and inside(limits, job)]
             taken = [job for job in found if not job.locked][: limit - len(leased)]
             firsts |= {(job.priority, found[0].key) for job in taken if job.priority == found[0].priority}
             leased += taken
@@ -238,8 +239,8 @@ def inside(limits, job):
     return low <= job.priority <= high and key <= job.key <= last_key
 
 
-def within(start, job):
-    return any(inside(limits, job) for limits in key_ranges(start))
+def within(ranges, job):
+    return any(inside(limits, job) for limits in ranges)
 
 
 def finish(look, commits):
