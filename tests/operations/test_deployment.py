@@ -8,7 +8,7 @@ import pytest
 
 from tests.operations import third_party
 from tests.operations.tools import ROOT, run, tool
-from vivero.config import sections
+from vivero.config import sections, sources
 
 OPERATIONS = ROOT / "docs" / "operations"
 FILES = (ROOT / "Dockerfile", ROOT / "compose.yaml", OPERATIONS / "vivero.service", OPERATIONS / "kubernetes.yaml")
@@ -23,9 +23,9 @@ def code(path):
 @pytest.mark.parametrize("path", FILES, ids=lambda path: path.name)
 def test_every_setting_exists_and_nothing_is_open(path):
     text = code(path)
-    variables = {f"VIVERO_{name.replace('.', '_').upper()}" for name in sections.names()} | set(sections.SHORT_NAMES)
+    variables = {f"VIVERO_{name.replace('.', '_').upper()}" for name in sections.names()} | set(sources.SHORT_NAMES)
     known = variables | {f"{name}_FILE" for name in variables}
-    others = {*sections.OTHER_VARIABLES, *SECRETS}
+    others = {*sources.OTHER_VARIABLES, *SECRETS}
     assert set(re.findall(r"\bVIVERO_[A-Z_]+", text)) - known - others == set()
     assert "insecure" not in text.lower()
     assert "VIVERO_AUTH_MODE=required" in code(ROOT / "Dockerfile"), "and so in what is made of it"

@@ -3,7 +3,7 @@
 import re
 
 from tests.operations.tools import ROOT
-from vivero.config import budget, sections
+from vivero.config import budget, sources
 from vivero.config.sections import Config
 
 PAGE = (ROOT / "docs" / "operations.md").read_text()
@@ -21,7 +21,7 @@ ROWS = {
 def test_the_table_of_connections_is_right():
     section = PAGE.partition("## Connections")[2].partition("\n## ")[0]
     said = {name: int(count) for name, count in re.findall(r"^\| (.+?) \| (\d+) \|$", section, re.MULTILINE)}
-    assert said == {name: budget.connections(sections.load(environment=given)) for name, given in ROWS.items()}
+    assert said == {name: budget.connections(sources.load(environment=given)) for name, given in ROWS.items()}
 
 
 def test_the_memory_is_right():

@@ -20,7 +20,8 @@ from vivero.api.access.passwords import verify
 from vivero.api.access.tokens import digest
 from vivero.cli import main
 from vivero.client.rest import credentials_from
-from vivero.config.sections import Config, ConfigError, load
+from vivero.config.sections import Config, ConfigError
+from vivero.config.sources import load
 from vivero.program import access
 from vivero.program.access import NotProtected
 

@@ -4,7 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from vivero.config.sections import ConfigError, load
+from vivero.config.sections import ConfigError
+from vivero.config.sources import load
 from vivero.node.engine_tasks import address_of
 
 TLS = {"tls.certificate": Path("chain.pem"), "tls.key": Path("key.pem")}

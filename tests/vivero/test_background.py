@@ -11,7 +11,8 @@ import trio
 from tests.eventually import eventually
 from vivero.api.http1.listeners import open_listeners
 from vivero.api.serving.server import Endpoint
-from vivero.config.sections import Config, load
+from vivero.config.sections import Config
+from vivero.config.sources import load
 from vivero.engine.jobs.configured import configured
 from vivero.engine.jobs.definitions import Runs
 from vivero.engine.jobs.settings import JobSettings

@@ -6,10 +6,11 @@ from pathlib import Path
 
 import pytest
 
-from vivero.config import sections
+from vivero.config import sections, sources
 from vivero.config.roles import Role
-from vivero.config.sections import Config, ConfigError, load
+from vivero.config.sections import Config, ConfigError
 from vivero.config.settings_lines import lines_of
+from vivero.config.sources import load
 from vivero.engine.jobs.type_settings import JobTypeSettings
 from vivero.storage.state.task_listeners import GlobalTaskListener
 
@@ -64,7 +65,7 @@ def test_a_directory_on_the_command_line_beats_a_url_of_the_environment():
     ],
 )
 def test_processes_are_chosen_by_cores(monkeypatch, cores, partitions, division):
-    monkeypatch.setattr(sections, "processors", lambda: cores)
+    monkeypatch.setattr(sources, "processors", lambda: cores)
     chosen = load(environment={"VIVERO_PROCESSES": "0", "VIVERO_PARTITIONS": str(partitions)})
     assert (chosen.processes, chosen.engine_processes) == division
     roles = Counter(each.roles for each in chosen.of_each_process)
@@ -241,7 +242,7 @@ def test_a_file_that_is_not_there(tmp_path):
     ],
 )
 def test_a_misspelt_variable_is_noticed(name, meant):
-    assert sections.misspelt({name: "1"}) == ({} if meant is None else {name: meant})
+    assert sources.misspelt({name: "1"}) == ({} if meant is None else {name: meant})
 
 
 def test_a_misspelt_setting_of_the_file_is_named_with_what_was_meant(file):
@@ -343,7 +344,7 @@ def test_a_variable_may_name_a_file_with_the_value(tmp_path):
     secret.write_text("of the file\n")
     given = {"VIVERO_AUTH_ADMIN_PASSWORD_FILE": str(secret)}
     assert load(environment=given).auth.admin_password == "of the file"
-    assert sections.misspelt(given) == {}
+    assert sources.misspelt(given) == {}
     assert load(environment={"VIVERO_DATABASE_URL_FILE": str(secret)}).database.url == "of the file"
 
 
@@ -353,4 +354,4 @@ def test_a_file_of_a_value_that_is_missing_or_one_too_many_is_named(tmp_path):
     both = {"VIVERO_API_PORT": "1", "VIVERO_API_PORT_FILE": str(tmp_path)}
     with pytest.raises(ConfigError, match="VIVERO_API_PORT_FILE and VIVERO_API_PORT are both set"):
         load(environment=both)
-    assert sections.misspelt({"VIVERO_API_PORTS_FILE": "x"}) == {"VIVERO_API_PORTS_FILE": "VIVERO_API_PORT_FILE"}
+    assert sources.misspelt({"VIVERO_API_PORTS_FILE": "x"}) == {"VIVERO_API_PORTS_FILE": "VIVERO_API_PORT_FILE"}

@@ -11,7 +11,7 @@ from click.testing import CliRunner
 from vivero.cli import main
 from vivero.cli.server.doctor import archive as archive_finding
 from vivero.cli.server.doctor import disk, doctor
-from vivero.config.sections import load
+from vivero.config.sources import load
 from vivero.operations.doctor import judge, worst
 from vivero.operations.findings import Level
 from vivero.storage.postgres import driver

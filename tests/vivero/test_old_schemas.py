@@ -6,7 +6,7 @@ import pytest
 from tests.eventually import eventually_rows
 from tests.server_objects import new_database
 from tests.storage.schemas.fifty import ADOPTED, FIFTY, as_left
-from vivero.config.sections import load
+from vivero.config.sources import load
 from vivero.engine.cluster.versions import IncompatibleVersion
 from vivero.operations import backups
 from vivero.operations.doctor import judge

@@ -10,7 +10,8 @@ import pytest
 from tests import plain_http
 from tests.eventually import eventually_sync
 from vivero.api.http1.listeners import ListenError
-from vivero.config.sections import Config, load
+from vivero.config.sections import Config
+from vivero.config.sources import load
 from vivero.program import database, program
 from vivero.program.ends import alone
 from vivero.storage.schema.migration_files import read_migrations

@@ -15,7 +15,8 @@ from tests.vivero.metrics.nodes import running
 from vivero.api.http1.listeners import open_listeners
 from vivero.api.http1.settings import ServerSettings
 from vivero.api.serving.server import Endpoint, serve
-from vivero.config.sections import Config, ConfigError, load
+from vivero.config.sections import Config, ConfigError
+from vivero.config.sources import load
 from vivero.engine.retention.chore_settings import RetentionSettings
 from vivero.engine.supervision.failures import Escalated, leaves
 from vivero.engine.supervision.settings import SupervisionSettings

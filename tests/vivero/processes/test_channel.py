@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from vivero.config.sections import load
+from vivero.config.sources import load
 from vivero.engine.supervision.children import ChildHealth, ChildState
 from vivero.processes.channel import AskStatus, Begin, Channel, Inflict, Serving, Status, Stop, from_child, to_child
 

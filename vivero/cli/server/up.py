@@ -20,7 +20,7 @@ from vivero.cli.shared.options import PATH
 from vivero.cli.shared.running_servers import published
 from vivero.cli.shared.settings import Database, database_options
 from vivero.cli.shared.streams import OutputFailed
-from vivero.config import sections
+from vivero.config import sources
 from vivero.config.processes import CORES_OF_ONE
 from vivero.config.roles import Role, parse
 from vivero.config.sections import Config
@@ -113,7 +113,7 @@ def up(
         log_format=log_format,
     )
     program.configure_logs(chosen)
-    for name, suggestion in sections.misspelt().items():
+    for name, suggestion in sources.misspelt().items():
         log.warning("an environment variable does not name a setting", variable=name, did_you_mean=suggestion)
     serve = parent.serve if chosen.processes > 1 else program.serve_in_this_process
     running = ExitStack()

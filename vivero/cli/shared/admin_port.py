@@ -11,7 +11,7 @@ import click
 from vivero.cli.shared.failures import Failure, run
 from vivero.cli.shared.options import CONFIG
 from vivero.client.rest import Client, ClientError, Unreachable
-from vivero.config import sections
+from vivero.config import sources
 from vivero.config.sections import ConfigError
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -37,7 +37,7 @@ def processes_options(help: str) -> Callable[[F], F]:
 def admin_address(file: Path | None) -> str:
     """The address of the admin port by the settings. Raises Failure."""
     try:
-        chosen = sections.load(file).admin
+        chosen = sources.load(file).admin
     except ConfigError as error:
         raise Failure(str(error)) from error
     if not chosen.port:

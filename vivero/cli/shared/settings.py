@@ -14,7 +14,7 @@ from vivero.cli.shared import running_servers
 from vivero.cli.shared.failures import Failure
 from vivero.cli.shared.options import CONFIG, PATH
 from vivero.cli.shared.running_servers import RunningServer
-from vivero.config import sections
+from vivero.config import sources
 from vivero.config.sections import Config, ConfigError
 
 DATABASE_URL = click.option("--database-url", metavar="URL", help="Your own PostgreSQL, 15 or later.")
@@ -108,6 +108,6 @@ def database_in_use(command: Callable[..., Any]) -> Callable[..., Any]:
 def settings(file: Path | None, **flags: Any) -> Config:
     """The settings of a command. The names of flags have `__` for the dot. Raises Failure."""
     try:
-        return sections.load(file, flags={name.replace("__", "."): value for name, value in flags.items()})
+        return sources.load(file, flags={name.replace("__", "."): value for name, value in flags.items()})
     except ConfigError as error:
         raise Failure(str(error)) from error
