@@ -180,6 +180,7 @@ _REST = (
     _reads_jobs("GET", "/background-job-consumers", background_jobs.list_consumers),
     _changes_jobs("DELETE", "/background-job-consumers/{type}", background_jobs.drop_consumer),
     _reads_jobs("GET", "/background-job-types", background_jobs.list_types),
+    _reads_jobs("GET", "/queued-commands/{id}", background_jobs.queued),
     _changes_jobs("POST", "/background-jobs", background_jobs.add),
     _changes_jobs("POST", "/background-jobs/deletion", background_jobs.delete_all),
     _changes_jobs("DELETE", "/background-jobs/{id}", background_jobs.delete),

@@ -24,10 +24,13 @@ from vivero.engine.tracing.current import CURRENT
 from vivero.storage.background import event_consumers, job_executions
 from vivero.storage.background.event_consumers import ConsumerPlace
 from vivero.storage.background.job_executions import ExecutionView, TypeView
+from vivero.storage.log import transaction_inbox
 from vivero.storage.postgres.driver import Connection
 
 STATES = ("pending", "running", "failed")
 DELETABLE = ("failed", "pending")
+KINDS = {"user": False, "chore": True, "any": None}
+"""Jobs of users, the program's own chores, or both."""
 MAX_LIMIT = 1000
 MAX_DELETED = 500
 """Executions that one request deletes, so that no statement takes long."""
@@ -47,6 +50,7 @@ class AddBody(Body, frozen=True):
 class ExecutionFilter(Body, frozen=True):
     type: str | None = None
     state: str | None = None
+    kind: str | None = None
 
 
 class Selection(Body, frozen=True):
@@ -78,6 +82,7 @@ async def add(request: Request, services: Services) -> Response:
     """POST /background-jobs {type, payload?, executeAt?, uniqueKey?, allowUnknownType?}: add an execution.
 
     201 with its id. 400 if no node runs the type, or has run it lately. With `allowUnknownType` it waits for a node.
+    400 also if the type has a schedule or follows events: such an execution would run for ever.
     200 with the id of the other if an execution with the type and the unique key waits or runs.
     """
     body = decode(request, _add_decoder, services.settings)
@@ -86,6 +91,8 @@ async def add(request: Request, services: Services) -> Response:
     if not body.allow_unknown_type:
         known = await read(services, job_executions.known_types)
         _check_known(body.type, known, "none has lately. With allowUnknownType (--allow-unknown) it waits for one")
+    if await read(services, lambda connection: job_executions.repeats(connection, body.type)):
+        raise invalid_argument(f"'{body.type}' has a schedule or follows events: run its execution, and add no other")
     id, payload = str(uuid4()), bytes(body.payload).decode()
     due_ms = None if body.execute_at is None else as_epoch_ms(body.execute_at, "executeAt")
     async with changing(request, services, id) as connection:
@@ -102,14 +109,18 @@ async def add(request: Request, services: Services) -> Response:
 
 
 async def search(request: Request, services: Services) -> Response:
-    """POST /background-jobs/search {filter?: {type, state}, page?: {from, limit}}: all but what succeeded."""
+    """POST /background-jobs/search {filter?: {type, state, kind}, page?: {from, limit}}: all but what succeeded.
+
+    Without a type and a kind, the program's own chores are left out.
+    """
     body = decode_optional(request, _search_decoder, services.settings)
     if body.filter.state not in (None, *STATES):
         raise unexpected_value(body.filter.state, "filter.state", STATES)
+    chores = _chores(body.filter.kind or ("user" if body.filter.type is None else "any"), "filter.kind")
     found, total = await read(
         services,
         lambda connection: job_executions.search(
-            connection, None, body.filter.type, body.filter.state, body.page.from_, body.page.limit
+            connection, None, body.filter.type, body.filter.state, body.page.from_, body.page.limit, chores
         ),
     )
     return json_response({"items": [_execution(each) for each in found], "page": {"totalItems": total}})
@@ -174,9 +185,21 @@ def _state_to_delete(chosen: Selection) -> str:
     return state
 
 
-async def list_types(_request: Request, services: Services) -> Response:
-    """GET /background-job-types: the types that have executions, are paused, or are known to a node; with counts."""
-    return json_response({"items": [_type(each) for each in await read(services, job_executions.types)]})
+async def list_types(request: Request, services: Services) -> Response:
+    """GET /background-job-types?kind=user|chore|any: types that have executions, are paused, or are known to a node.
+
+    Each with counts. Without a kind, the program's own chores are left out.
+    """
+    chores = _chores(request.query.get("kind", "user"), "kind")
+    found = await read(services, job_executions.types)
+    items = [_type(each) for each in found if chores is None or each.type.startswith(CHORES) == chores]
+    return json_response({"items": items})
+
+
+def _chores(kind: str, name: str) -> bool | None:
+    if kind not in KINDS:
+        raise unexpected_value(kind, name, tuple(KINDS))
+    return KINDS[kind]
 
 
 async def list_consumers(_request: Request, services: Services) -> Response:
@@ -251,6 +274,28 @@ async def _found(request: Request, services: Services) -> ExecutionView:
     if not found:
         raise not_found("Background job", id, by="id")
     return found[0]
+
+
+async def queued(request: Request, services: Services) -> Response:
+    """GET /queued-commands/{id}: the outcome of what a client has queued in its own transaction.
+
+    404 before the commit, and a day after the outcome.
+    """
+    id = request.key("id")
+    found = await read(services, lambda connection: transaction_inbox.outcome(connection, id))
+    if found is None:
+        raise not_found("Queued command", id, by="id")
+    return json_response(
+        {
+            "id": str(id),
+            "state": found.state,
+            "commandPosition": None if found.position is None else str(found.position),
+            "backgroundJobId": found.execution_id,
+            "code": found.code,
+            "reason": found.reason,
+            "answer": found.answer,
+        }
+    )
 
 
 def _trace_context(request: Request) -> str | None:

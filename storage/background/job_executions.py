@@ -326,9 +326,13 @@ async def search(
     state: str | None = None,
     first: int = 0,
     limit: int = 100,
+    chores: bool | None = None,
 ) -> tuple[list[ExecutionView], int]:
-    """The executions that fit, the one that is due last first, and how many there are (0 beyond the last page)."""
-    rows = (await connection.execute(_sql["search"], (id, type, state, first, limit))).rows
+    """The executions that fit, the one that is due last first, and how many there are (0 beyond the last page).
+
+    `chores`: only the program's own, or none of them.
+    """
+    rows = (await connection.execute(_sql["search"], (id, type, state, first, limit, chores))).rows
     return [ExecutionView(*row[:-1]) for row in rows], rows[0][-1] if rows else 0
 
 
@@ -340,6 +344,11 @@ async def types(connection: Connection) -> list[TypeView]:
 async def known_types(connection: Connection) -> list[str]:
     """The types that a node runs, or has run in the last days, by name."""
     return [type for (type,) in (await connection.execute(_sql["known"])).rows]
+
+
+async def repeats(connection: Connection, type: str) -> bool:
+    """Whether a type has a schedule or follows events, so that an execution of it would never end."""
+    return bool((await connection.execute(_sql["repeats"], (type,))).rows[0][0])
 
 
 async def run_now(connection: Connection, found: ExecutionView) -> bool:

@@ -199,6 +199,7 @@ SELECT e.id::text, e.job_type, e.state, e.attempt_index, to_epoch_ms(e.execute_a
     e.schedule, e.partition_id, e.occurrence, e.unique_key, count(*) OVER ()
 FROM job_executions e
 WHERE ($1::text IS NULL OR e.id::text = $1) AND ($2::text IS NULL OR e.job_type = $2) AND ($3::text IS NULL OR e.state = $3)
+    AND ($6::boolean IS NULL OR starts_with(e.job_type, 'vivero.') = $6)
 ORDER BY e.execute_at DESC, e.id OFFSET $4 LIMIT $5;
 
 -- name: types
@@ -220,6 +221,10 @@ SELECT names.type, coalesce(c.pending, 0), coalesce(c.running, 0), coalesce(c.fa
     coalesce(k.nodes, 0)
 FROM names LEFT JOIN counted c ON c.job_type = names.type LEFT JOIN known k ON k.type = names.type
 LEFT JOIN paused_job_types p ON p.job_type = names.type ORDER BY 1;
+
+-- name: repeats
+-- True for a type that has a schedule or follows events: its executions go on for ever.
+SELECT EXISTS (SELECT FROM job_executions e WHERE e.job_type = $1 AND (e.schedule IS NOT NULL OR e.partition_id IS NOT NULL));
 
 -- name: known
 -- The types that a node runs, or has run lately.

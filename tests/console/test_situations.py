@@ -302,8 +302,12 @@ def test_background_jobs_are_run_retried_paused_and_deleted(console, api, dsn):
     page = console.page
     console.open("/background-jobs")
     types = page.get_by_role("table", name="Types")
+    expect(types).to_contain_text("send-invoice")
+    expect(types).not_to_contain_text("vivero.")
+    page.get_by_role("link", name="Chores of the program").click()
     expect(types).to_contain_text("vivero.expired-messages")
     console.check("background-jobs")
+    page.get_by_role("link", name="Jobs of users").click()
     types.get_by_role("row", name="send-invoice").get_by_role("link", name="send-invoice").click()
     rows = page.get_by_role("table", name="Executions").locator("tbody tr")
     expect(rows).to_have_count(2)

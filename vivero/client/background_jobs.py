@@ -45,9 +45,9 @@ async def delete(client: Client, filter: Mapping[str, Any]) -> Document:
     return (await client.request("POST", "/background-jobs/deletion", {"filter": filter})).document
 
 
-async def types(client: Client) -> Document:
-    """The types that have executions, are paused, or are known to a node."""
-    return await client.get("/background-job-types")
+async def types(client: Client, kind: str = "user") -> Document:
+    """The types that have executions, are paused, or are known to a node: of a `user`, a `chore`, or `any`."""
+    return await client.get(f"/background-job-types?kind={kind}")
 
 
 async def consumers(client: Client) -> Document:

@@ -3,7 +3,7 @@ import { get, send } from '../lib/api.ts';
 import { argument, type Command, perform } from '../lib/commands.ts';
 import { type Key, number, t } from '../lib/i18n.ts';
 import { useResource } from '../lib/resource.ts';
-import { withQuery } from '../lib/router.ts';
+import { query, withQuery } from '../lib/router.ts';
 import type { Need } from '../lib/session.ts';
 import type { Page, SearchRequest } from '../lib/shapes.ts';
 import { Act } from '../parts/act.tsx';
@@ -221,16 +221,22 @@ function Consumers({ items }: { items: Consumer[] }) {
 
 type Overview = { types: JobType[]; consumers: Consumer[] };
 
+const CHORES = 'chore';
+
+/** The jobs of users, or with `?kind=chore` the program's own chores. */
+const kind = () => (query.value.get('kind') === CHORES ? CHORES : 'user');
+
 async function overview(abort: AbortSignal): Promise<Overview> {
   const [types, consumers] = await Promise.all([
-    get<{ items: JobType[] }>('/background-job-types', abort),
+    get<{ items: JobType[] }>(`/background-job-types?kind=${kind()}`, abort),
     get<{ items: Consumer[] }>('/background-job-consumers', abort),
   ]);
   return { types: types.items, consumers: consumers.items };
 }
 
 export function BackgroundJobs() {
-  const found = useResource('background jobs', overview, ['system']);
+  const isOfUsers = kind() !== CHORES;
+  const found = useResource(`background jobs: ${kind()}`, overview, ['system']);
   const data = found.data.value;
   return (
     <>
@@ -238,6 +244,11 @@ export function BackgroundJobs() {
       {found.problem.value && <ProblemBox problem={found.problem.value} retry={found.reload} />}
       <section class="results stack">
         <h2>{t('background.types')}</h2>
+        <p>
+          <a href={withQuery({ kind: isOfUsers ? CHORES : null, type: null, state: null, after: null })}>
+            {t(isOfUsers ? 'background.chores' : 'background.own')}
+          </a>
+        </p>
         {data && <Types items={data.types} />}
         {data && data.consumers.length > 0 && (
           <>
@@ -264,7 +275,10 @@ export function BackgroundJobs() {
           ['failed', t('state.failed')],
         ]}
         fields={[['type', t('job.type')]]}
-        filter={(state, { type }) => ({ ...(state !== 'all' && { state }), ...(type && { type }) })}
+        filter={(state, { type }) => ({
+          ...(state !== 'all' && { state }),
+          ...(type ? { type } : { kind: kind() }),
+        })}
         load={load}
       />
     </>

@@ -36,6 +36,7 @@ OF_NO_TENANT = {entries.path for entries in directory.KINDS} | {
     "global",
     "background-jobs",
     "background-job-types",
+    "queued-commands",
     "webhooks",
     "inbound",
     "background-job-consumers",

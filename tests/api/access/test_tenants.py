@@ -112,7 +112,14 @@ OF_NO_TENANT = [route for route in ROUTES if route.of_no_tenant]
 
 
 def test_background_jobs_webhooks_the_outbox_and_what_the_cluster_has_belong_to_no_tenant():
-    paths = ("/background-job", "/webhooks", "/outbox", "/v2/global-task-listeners", "/v2/cluster-variables/global")
+    paths = (
+        "/background-job",
+        "/queued-commands",
+        "/webhooks",
+        "/outbox",
+        "/v2/global-task-listeners",
+        "/v2/cluster-variables/global",
+    )
     every_tenant_sees = {("GET", "/v2/cluster-variables/global/{name}")}
     of_none = [route for route in ROUTES if route.path.startswith(paths)]
     assert [each for each in of_none if (each.method, each.path) not in every_tenant_sees] == OF_NO_TENANT

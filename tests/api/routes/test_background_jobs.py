@@ -67,7 +67,46 @@ async def test_types_without_executions_are_listed_while_a_node_knows_them(rows,
         " VALUES ('a', '{jobs}', '1', 1, 'h', 1, 1, now())"
     )
     listed = (await reader("GET", "/background-job-types")).json["items"]
-    assert [(each["type"], each["nodes"], each["pending"]) for each in listed] == [("mail", 1, 0), ("vivero.x", 1, 0)]
+    assert [(each["type"], each["nodes"], each["pending"]) for each in listed] == [("mail", 1, 0)]
+    listed = (await reader("GET", "/background-job-types?kind=any")).json["items"]
+    assert [each["type"] for each in listed] == ["mail", "vivero.x"]
+    assert (await reader("GET", "/background-job-types?kind=all")).status == 400
+
+
+async def test_chores_of_the_program_are_found_by_their_kind_or_type_alone(rows, reader):
+    rows.execute("INSERT INTO job_executions (job_type) VALUES ('mail'), ('vivero.x')")
+
+    async def found(**filter):
+        answer = (await reader("POST", "/background-jobs/search", {"filter": filter})).json
+        assert answer["page"]["totalItems"] == len(answer["items"])
+        return sorted(each["type"] for each in answer["items"])
+
+    assert await found() == await found(kind="user") == ["mail"]
+    assert await found(kind="chore") == await found(type="vivero.x") == ["vivero.x"]
+    assert await found(kind="any") == ["mail", "vivero.x"]
+
+
+@pytest.mark.parametrize("columns", ["schedule) VALUES ('mail', '0 3 * * *'", "partition_id) VALUES ('mail', 1"])
+async def test_a_type_that_runs_by_itself_gets_no_further_execution(rows, reader, columns):
+    """It would run for ever, beside the one of the schedule or the consumer."""
+    rows.execute(f"INSERT INTO job_executions (job_type, {columns})")
+    answer = await reader("POST", "/background-jobs", {"type": "mail"})
+    assert (answer.status, "has a schedule or follows events" in answer.problem["detail"]) == (400, True)
+
+
+async def test_what_a_transaction_has_queued_tells_its_outcome(rows, reader):
+    rows.execute("UPDATE job_dispatchers SET types = '{mail}'")
+    (id,) = rows.execute("SELECT defer('mail', '{\"to\": \"ann\"}')").fetchone()
+    found = (await reader("GET", f"/queued-commands/{id}")).json
+    assert found == {"id": str(id), "state": "QUEUED"} | dict.fromkeys(
+        ("commandPosition", "backgroundJobId", "code", "reason", "answer")
+    )
+    rows.execute("SELECT take_background_jobs(0, 10, NULL, 'x')")
+    found = (await reader("GET", f"/queued-commands/{id}")).json
+    assert found["state"] == "DONE"
+    assert (await reader("GET", f"/background-jobs/{found['backgroundJobId']}")).json["payload"] == {"to": "ann"}
+    assert (await reader("GET", f"/queued-commands/{id + 1}")).status == 404
+    assert (await reader("GET", "/queued-commands/x")).status in (400, 404)
 
 
 async def test_a_unique_key_admits_one_execution_that_waits_or_runs(rows, reader):
@@ -172,6 +211,7 @@ async def test_bad_executions_are_refused(reader):
         {"type": "vivero.timers"},
         {"type": "m", "uniqueKey": ""},
         {"type": "m", "uniqueKey": "a\0b"},
+        {"type": "m", "kind": "user"},
     ]:
         assert (await reader("POST", "/background-jobs", body)).status == 400
 

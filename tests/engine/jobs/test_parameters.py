@@ -112,3 +112,16 @@ async def test_a_decorated_function_may_take_its_execution_among_any_arguments(c
 
     await call(job("x")(any_arguments), execution_with('{"invoice": "a1"}'), set())
     assert SEEN == [(1, "a1")]
+
+
+@pytest.mark.parametrize(
+    ("define", "why"),
+    [(scheduled("report", every="PT1H"), "has a schedule"), (consumer("mirror"), "follows events")],
+)
+def test_what_runs_by_itself_cannot_be_deferred(define, why):
+    @define
+    async def by_itself(execution): ...
+
+    calls = Calls()
+    with pytest.raises(TypeError, match=why):
+        by_itself.defer(calls)

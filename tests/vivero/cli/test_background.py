@@ -23,11 +23,27 @@ EXECUTION = {
 
 
 @pytest.fixture
-def run(monkeypatch):
+def asked():
+    """The requests of the command."""
+    return []
+
+
+@pytest.fixture
+def run(monkeypatch, asked):
     def run(items, *arguments):
         answer = {"items": items, "page": {"totalItems": 7}}
         monkeypatch.setenv("COLUMNS", "200")
-        monkeypatch.setattr(background, "talk", lambda _address, _work: answer)
+        asked.clear()
+
+        async def request(method, path, body=None):
+            asked.append((method, path, body))
+            return SimpleNamespace(document=answer)
+
+        async def get(path):
+            return (await request("GET", path)).document
+
+        client = SimpleNamespace(request=request, get=get)
+        monkeypatch.setattr(background, "talk", lambda _address, work: trio.run(work, client))
         return CliRunner().invoke(main, ("background", *arguments), catch_exceptions=False)
 
     return run
@@ -46,6 +62,13 @@ def test_a_list_is_a_line_of_json_for_each_execution(run):
     said = run([EXECUTION, EXECUTION], "list", "--json")
     assert [json.loads(line) for line in said.stdout.splitlines()] == [EXECUTION] * 2
     assert said.stderr == ""
+
+
+def test_chores_of_the_program_are_apart(run, asked):
+    run([], "list", "--kind", "chore")
+    assert asked[0][2]["filter"] == {"type": None, "state": None, "kind": "chore"}
+    run([], "types")
+    assert asked == [("GET", "/background-job-types?kind=user", None)]
 
 
 def test_an_empty_list_has_no_header(run):

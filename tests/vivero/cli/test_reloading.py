@@ -6,8 +6,10 @@ from contextlib import aclosing
 
 import pytest
 import trio
+from click.testing import CliRunner
 from trio.testing import wait_all_tasks_blocked
 
+from vivero.cli import main
 from vivero.cli.shared.reloading import changes, run_again, stamps
 
 
@@ -76,7 +78,7 @@ async def test_a_process_that_ends_by_itself_waits_for_the_next_change(play, cap
     send, started = await play(old, new)
     old.crash()
     await wait_all_tasks_blocked()
-    assert "the worker has ended with exit code 1; it starts again when a file changes" in capsys.readouterr().err
+    assert "it has ended with exit code 1, and starts again when a file changes" in capsys.readouterr().err
     await send.send(None)
     await wait_all_tasks_blocked()
     assert (started, old.sent) == ([old, new], [])
@@ -113,3 +115,20 @@ def test_files_that_are_not_the_users_do_not_count(tmp_path):
     (tmp_path / "d.py").write_text("x")
     os.symlink(tmp_path / "nowhere", tmp_path / "broken.py")
     assert [os.path.basename(name) for name in stamps(tmp_path)] == ["d.py"]
+
+
+def test_a_server_starts_again_with_all_of_its_options(monkeypatch, tmp_path):
+    """The command of the server is the same one without --reload; the files are those beside the module of jobs."""
+    started = []
+
+    async def reloading(command, folder):
+        started.append((command[1:], folder))
+
+    monkeypatch.setattr("vivero.cli.shared.reloading.reloading", reloading)
+    module = tmp_path / "my_jobs.py"
+    arguments = ["up", "--port", "0", "--reload", "--jobs", str(module)]
+    monkeypatch.setattr("sys.argv", ["vivero", *arguments])
+    assert CliRunner().invoke(main, arguments).exit_code == 0
+    assert started == [(["-m", "vivero", "up", "--port", "0", "--jobs", str(module)], tmp_path)]
+    refused = CliRunner().invoke(main, ["up", "--reload"])
+    assert (refused.exit_code, "--reload needs --jobs" in refused.output) == (2, True)

@@ -18,6 +18,11 @@ from vivero.terminal.terminal_tables import Column, field, state, time
 STATES = ("pending", "running", "failed")
 DELETABLE = ("failed", "pending")
 IDS = keys_argument("ID")
+kind_option = click.option(
+    "--kind",
+    type=click.Choice(("user", "chore", "any")),
+    help="Your jobs, the program's own chores, or both.  [user]",
+)
 
 
 @click.group(cls=Group)
@@ -40,14 +45,17 @@ def background() -> None:
 @background.command("list")
 @click.option("--type", "type_", metavar="TYPE", help="Only executions of this type.")
 @click.option("--state", "state_", type=click.Choice(STATES), help="Only executions in this state.  [any]")
+@kind_option
 @click.option(
     "--limit", type=click.IntRange(1, MAX_PAGE), metavar="N", default=50, show_default=True, help="At most this many."
 )
 @address_option
 @json_option
-def list_(type_: str | None, state_: str | None, limit: int, address: str | None, as_json: bool) -> None:
+def list_(
+    type_: str | None, state_: str | None, kind: str | None, limit: int, address: str | None, as_json: bool
+) -> None:
     """List executions that wait, run or have failed. What has succeeded is gone."""
-    filter = {"type": type_, "state": state_}
+    filter = {"type": type_, "state": state_, "kind": kind}
     found = talk(address, lambda client: background_jobs.search(client, filter, limit=limit))
     columns: list[Column] = [
         Column("id", field("id")),
@@ -65,9 +73,10 @@ def list_(type_: str | None, state_: str | None, limit: int, address: str | None
 
 
 @background.command()
+@kind_option
 @address_option
 @json_option
-def types(address: str | None, as_json: bool) -> None:
+def types(kind: str | None, address: str | None, as_json: bool) -> None:
     """List the types, and how many of their executions wait, run and have failed."""
     columns: list[Column] = [
         Column("type", field("type")),
@@ -78,7 +87,7 @@ def types(address: str | None, as_json: bool) -> None:
         Column("paused", field("paused")),
         Column("nodes", field("nodes"), spare=2),
     ]
-    found = talk(address, lambda client: background_jobs.types(client))["items"]
+    found = talk(address, lambda client: background_jobs.types(client, kind or "user"))["items"]
     print_rows(found, columns, as_json)
     for each in found:
         if each["pending"] and not each["nodes"] and not as_json:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Mapping
 from contextlib import ExitStack
 from pathlib import Path
@@ -52,6 +53,7 @@ EXPECTED: Mapping[type[Exception], type[Failure]] = {
 @click.option("--partitions", type=int, metavar="N", help="Partitions of a new database, for several engines.  [1]")
 @click.option("--roles", metavar="LIST", help="What this node does: api, engine, jobs, web.  [all of them]")
 @click.option("--jobs", metavar="MODULE", help="A file or module with background jobs of your own.")
+@click.option("--reload", is_flag=True, help="With --jobs: start again when a Python file beside MODULE changes.")
 @click.option("--tls-cert", type=PATH, metavar="FILE", help="Serve HTTPS with this certificate chain, in PEM.")
 @click.option("--tls-key", type=PATH, metavar="FILE", help="The private key of --tls-cert, without a password.")
 @click.option("--auth", type=click.Choice(MODES), help="Whether requests need credentials.  [none]")
@@ -70,6 +72,7 @@ def up(
     partitions: int | None,
     roles: str | None,
     jobs: str | None,
+    reload: bool,
     tls_cert: Path | None,
     tls_key: Path | None,
     auth: str | None,
@@ -91,11 +94,14 @@ def up(
     Examples:
       vivero up
       vivero up --port 9090 --data-dir ./data
-      vivero up --jobs my_jobs.py
+      vivero up --jobs my_jobs.py --reload
       vivero up --roles api --database-url postgresql://vivero:secret@db/vivero
       vivero up --processes 0
       vivero up --host 0.0.0.0 --auth required --config vivero.toml
     """
+    if reload:
+        _run_again(jobs)
+        return
     chosen = database.settings(
         api__port=port,
         api__host=host,
@@ -127,6 +133,17 @@ def up(
             run(lambda: program.up(chosen, ready=ready, migrating=say_migration, serve=serve), EXPECTED)
     finally:
         logs.flush()  # the reason of the end is the last line
+
+
+def _run_again(jobs: str | None) -> None:
+    """Run the same command without --reload, and again after each change."""
+    from vivero.cli.shared.reloading import reloading
+    from vivero.cli.shared.worker_modules import folder_of
+
+    if jobs is None:
+        raise click.UsageError("--reload needs --jobs: it looks at the files beside that module")
+    arguments = [each for each in sys.argv[1:] if each != "--reload"]
+    run(lambda: reloading([sys.executable, "-m", "vivero", *arguments], folder_of(jobs)), {})
 
 
 def _say_ready(chosen: Config, ready: program.Ready) -> None:

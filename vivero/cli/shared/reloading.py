@@ -77,7 +77,7 @@ def _wait(nursery: trio.Nursery, process: RunningCommand) -> trio.Event:
         with trio.CancelScope(shield=True):
             code = await process.wait()
         if code > 0:
-            click.echo(f"the worker has ended with exit code {code}; it starts again when a file changes", err=True)
+            click.echo(f"it has ended with exit code {code}, and starts again when a file changes", err=True)
         ended.set()
 
     nursery.start_soon(wait)

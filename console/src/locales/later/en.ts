@@ -161,6 +161,8 @@ export const later = {
   'views.shared': 'shared',
   'views.delete': 'Delete the view “{name}”',
   'views.deleteNote': 'Others see it, too, and lose it.',
+  'background.chores': 'Chores of the program',
+  'background.own': 'Jobs of users',
   'background.types': 'Types',
   'background.consumers': 'Consumers of events',
   'background.executions': 'Executions',

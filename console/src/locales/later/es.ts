@@ -162,6 +162,8 @@ export const later: Later = {
   'views.shared': 'compartida',
   'views.delete': 'Eliminar la vista «{name}»',
   'views.deleteNote': 'Otras personas también la ven y la pierden.',
+  'background.chores': 'Tareas del programa',
+  'background.own': 'Trabajos de los usuarios',
   'background.types': 'Tipos',
   'background.consumers': 'Consumidores de eventos',
   'background.executions': 'Ejecuciones',

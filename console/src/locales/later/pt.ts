@@ -162,6 +162,8 @@ export const later: Later = {
   'views.shared': 'compartilhada',
   'views.delete': 'Excluir a visão “{name}”',
   'views.deleteNote': 'Outras pessoas também a veem e a perdem.',
+  'background.chores': 'Tarefas do programa',
+  'background.own': 'Trabalhos dos usuários',
   'background.types': 'Tipos',
   'background.consumers': 'Consumidores de eventos',
   'background.executions': 'Execuções',
