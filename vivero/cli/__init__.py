@@ -36,7 +36,8 @@ CLI_COMMANDS: Mapping[str, Mapping[str, tuple[str, str]]] = {
             "server.doctor:doctor",
             "Check PostgreSQL: settings, vacuum, connections, replication, clocks, disk.",
         ),
-        "database-url": ("server.migrate:database_url", "Print the URL of a running embedded PostgreSQL, for psql."),
+        "size": ("server.size:size_", "Compute the machines that a number of instances a second needs."),
+        "database-url": ("server.migrate:database_url", "Print the URL of the running server's database, for psql."),
     },
     "Processes": {
         "deploy": ("processes.deploy:deploy", "Deploy BPMN files, forms, decisions and others, all or none."),
