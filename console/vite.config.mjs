@@ -27,7 +27,7 @@ function licences(root) {
   return `The console contains these packages.\n\n${sections.join('\n\n')}`;
 }
 
-// What a page needs beside the first chunk: the server names it with the page (`vivero/web/preloads.py`), so the browser asks for everything
+// Chunks that a page needs beside the first: the server names it with the page (`vivero/web/preloads.py`), so the browser asks for everything
 // at once, and not for one file after the other. By the first part of the address; `*`: below it. Each needs the texts of pages, too.
 const TEXTS = 'locales/later/en';
 const AHEAD = {
@@ -135,10 +135,10 @@ function finish() {
   };
 }
 
-// What all pages share is one chunk, so the first page loads two scripts however the others are cut.
+// The code that all pages share is one chunk, so the first page loads two scripts however the others are cut.
 const BASE =
   /node_modules\/(preact|@preact)\/|\/src\/locales\/en\.|\/src\/lib\/(?!matching|landscape|problems|compensation|cures|decisions|operations|documents)|\/src\/parts\/(act|banner|dialog|divider|head|lazy|notices|opening|place|places|problem|shell|state|table|time)\.|\/src\/parts\/(action|conflict|copy_commands|search|tenant)\.|\/src\/diagram\/(badges|canvas|layout|marks|geometry)\.|\/src\/pages\/message_actions\./;
-// What only one of the editors needs is a chunk of its own; the rest of them is one that all share.
+// The code that only one of the editors needs is a chunk of its own; the rest of them is one that all share.
 const OF_DECISIONS =
   /node_modules\/(dmn-|@bpmn-io\/dmn-|inferno|table-js|selection-|component-|dom-iterator|css\.escape|escape-html).*\?editor$/;
 const OF_PROCESSES = /node_modules\/(bpmn-js|bpmn-moddle|camunda-bpmn|feelers|@bpmn-io\/extract-process).*\?editor$/;

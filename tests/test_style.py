@@ -298,43 +298,11 @@ def test_tests_have_no_packages():
 # ------------------------------------------------------------------------------------------- tests that can be repeated
 
 TESTS = sorted((ROOT / "tests").rglob("*.py"))
-QUESTION = re.compile(r"(What|Who|Whom|Whose|How|Which|Where|Whatever|Whoever|Whichever|However|Wherever)\b")
-"""A docstring that begins so has a clause in place of its subject."""
-QUESTION_IN_QUOTES = re.compile(rf"""["'][\s\\]*{QUESTION.pattern}""")
-"""Each file with such a docstring has this somewhere. The others are not parsed: parsing all takes seconds."""
 
 
 def texts() -> Iterator[tuple[str, str]]:
     """The names and texts of the files of tests."""
     return ((str(path.relative_to(ROOT)), path.read_text(encoding="utf-8")) for path in TESTS)
-
-
-def questions_of(text: str) -> Iterator[str]:
-    """The docstrings that begin with a clause."""
-    if not QUESTION_IN_QUOTES.search(text):
-        return
-    for node in walk(ast.parse(text)):
-        if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef):
-            docstring = ast.get_docstring(node)
-            if docstring is not None and QUESTION.match(docstring):
-                yield docstring
-
-
-@pytest.mark.parametrize(
-    ("text", "found"),
-    [
-        ('"""What is left."""\ndef f():\n    """The rest."""', ["What is left."]),
-        ("class C:\n    ' Who calls.'\n    name = 'What is no docstring'", ["Who calls."]),
-        ('"""\\\nHow it ends."""', ["How it ends."]),
-        ('"""Whether it ends."""', []),
-    ],
-)
-def test_the_check_sees_clauses(text, found):
-    assert list(questions_of(text)) == found
-
-
-def test_docstrings_of_tests_begin_with_their_subject():
-    assert {name: found for name, text in texts() if (found := list(questions_of(text)))} == {}
 
 
 DRAWS_FOR_ITSELF = {"tests/chaos/__main__.py", "tests/conftest.py", "tests/process/program.py"}

@@ -26,7 +26,7 @@ log = structlog.get_logger(__name__)
 ROWS = 500
 """Ended instances that are read at once."""
 MAX_STEP_S = 600.0
-"""However long the chore paused: its clock moves at most this time, times `catch_up`, at once."""
+"""The time, times `catch_up`, by which its clock moves at once at most, however long the chore paused."""
 MAX_CHUNK = 400
 """Trees that one statement deletes at most."""
 CHUNK_S = 0.02

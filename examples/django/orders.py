@@ -67,7 +67,7 @@ urlpatterns = [path("orders", place_order)]
 
 
 def create_table() -> None:
-    """What a migration does in a real project."""
+    """Make the tables, as a migration does in a real project."""
     with connection.schema_editor() as editor:
         if Order._meta.db_table not in connection.introspection.table_names():
             editor.create_model(Order)

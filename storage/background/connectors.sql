@@ -29,5 +29,5 @@ FROM process_definitions WHERE state = 'ACTIVE'
 ORDER BY tenant_id, process_id, version DESC;
 
 -- name: resources_with
--- Which of these files contain a text: only they are parsed. A file never changes, so each is asked for once.
+-- Those of these files that contain a text: only they are parsed. A file never changes, so each is asked for once.
 SELECT sha256 FROM resources WHERE sha256 = ANY ($1::text[]) AND position(convert_to($2, 'UTF8') IN bytes) > 0;

@@ -10,10 +10,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 RELIED_ON: Mapping[str, str] = {
-    # What statements see of each other. The engine's fences and claims are made for this level.
+    # The isolation of statements. The engine's fences and claims are made for this level.
     "default_transaction_isolation": "read committed",
     "default_transaction_deferrable": "off",
-    # How values are read and written as text: arrays with NULL, dates, intervals, bytes, numbers, names.
+    # The texts of values: arrays with NULL, dates, intervals, bytes, numbers, names.
     "array_nulls": "on",
     "DateStyle": "ISO, MDY",
     "IntervalStyle": "postgres",
@@ -21,12 +21,12 @@ RELIED_ON: Mapping[str, str] = {
     "bytea_output": "hex",
     "extra_float_digits": "1",
     "quote_all_identifiers": "off",
-    # How statements are read.
+    # The syntax of statements.
     "standard_conforming_strings": "on",
     "transform_null_equals": "off",
     "plpgsql.extra_errors": "none",
     "plpgsql.extra_warnings": "none",
-    # What statements find: all rows of an index, of tables under row-level security, of views.
+    # The rows that statements find: all rows of an index, of tables under row-level security, of views.
     "gin_fuzzy_search_limit": "0",
     "row_security": "on",
     "restrict_nonsystem_relation_kind": "",
@@ -36,7 +36,7 @@ RELIED_ON: Mapping[str, str] = {
     "transaction_timeout": "0",
     "idle_session_timeout": "0",
     "exit_on_error": "off",
-    # What is told to the client: nothing that nobody reads.
+    # Messages to the client: nothing that nobody reads.
     "client_min_messages": "warning",
 }
 """Set by every session. One that a version of PostgreSQL lacks is left out."""

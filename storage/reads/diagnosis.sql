@@ -1,4 +1,4 @@
--- What `vivero doctor` asks a server. Each statement reads the server's own views, so it costs little at any size.
+-- The questions of `vivero doctor` to a server. Each statement reads the server's own views, so it costs little at any size.
 
 -- name: server
 -- The age of the oldest transaction id decides how near the server is to stopping for a vacuum: at two thousand million.
@@ -12,7 +12,7 @@ FROM pg_database WHERE datname = current_database();
 SELECT name, reset_val, unit FROM pg_settings WHERE name = ANY ($1::text[]);
 
 -- name: settings_of_role
--- What somebody has set for this user or database, in the order in which it holds.
+-- Settings that somebody has made for this user or database, in the order in which it holds.
 SELECT split_part(one, '=', 1), substr(one, strpos(one, '=') + 1)
 FROM pg_db_role_setting, unnest(setconfig) AS one
 WHERE setdatabase IN (0, (SELECT oid FROM pg_database WHERE datname = current_database()))

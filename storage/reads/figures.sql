@@ -2,7 +2,7 @@
 -- takes too long is left out, and the others are read all the same.
 
 -- name: partitions
--- How far each partition's consumer is behind its log, on any node: processing need not go on for the truth. Positions have
+-- The lag of each partition's consumer behind its log, on any node: processing need not go on for the truth. Positions have
 -- gaps, so rows are counted, up to a limit. The engine's clock wrote `at`.
 SELECT p.id, coalesce(p.lease_until > clock_timestamp(), false),
        (SELECT count(*) FROM (
@@ -45,7 +45,7 @@ SELECT store_id, count(*) FILTER (WHERE sha256 IS NOT NULL),
 FROM document_contents GROUP BY 1 ORDER BY 1;
 
 -- name: retention
--- How far each partition's clock of retention is behind the engine's, how many instance trees retention has deleted, the time
+-- The lag of each partition's clock of retention behind the engine's, how many instance trees retention has deleted, the time
 -- since its last run, how long the oldest tree is overdue, how long the archive has been away, whether something keeps old log
 -- partitions, and what.
 SELECT partition_id, greatest(extract(epoch FROM clock_now() - at), 0)::float8, deleted,

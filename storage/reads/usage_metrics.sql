@@ -1,5 +1,5 @@
 -- name: usage_metrics
--- What happened in a time, by tenant and for all (a row without a tenant). Each part reads the rows of that time by an index:
+-- Counts of a time, by tenant and for all (a row without a tenant). Each part reads the rows of that time by an index:
 -- process instances by their start, evaluations by their time, user tasks by their creation; and what was kept of deleted ones,
 -- by the period in which they began. A period that begins at the end of the time is left to the next time: it would count in
 -- both. An assignee who works for several tenants counts once for all.

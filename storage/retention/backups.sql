@@ -35,7 +35,7 @@ SELECT store_id, count(*), coalesce(sum(bytes), 0)::bigint FROM document_content
 WHERE object_name IS NOT NULL AND sha256 IS NOT NULL GROUP BY store_id ORDER BY store_id;
 
 -- name: tables
--- Whatever there is: a restore is for a schema without tables.
+-- All tables: a restore is for a schema without any.
 SELECT count(*) FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace WHERE c.relkind IN ('r', 'p') AND n.nspname = $1;
 
 -- name: drops

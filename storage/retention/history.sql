@@ -46,18 +46,18 @@ WHERE partition_id = $1 AND moves = $4 AND EXISTS (SELECT FROM partitions WHERE 
 RETURNING to_epoch_ms(at), to_epoch_ms(clock_now()), moves;
 
 -- name: note_run
--- What the run did that moved the clock for the $3rd time. Once: a call that comes late finds another number, or its own.
+-- The result of the run that moved the clock for the $3rd time. Once: a call that comes late finds another number, or its own.
 UPDATE retention_clocks SET ran_moves = $3, ran_at = clock_timestamp(), ran_deleted = $4,
     problem = $5, problem_since = CASE WHEN $5::text IS NOT NULL THEN coalesce(problem_since, clock_timestamp()) END,
     kept_key = $6, kept_due = from_epoch_ms($7), kept_by = $8, logs_kept_by = $9
 WHERE partition_id = $1 AND moves = $3 AND ran_moves < $3 AND EXISTS (SELECT FROM partitions WHERE id = $1 AND epoch = $2);
 
 -- name: behind
--- How far the slowest clock of retention is behind the engine's, in ms; 0 if none is kept.
+-- The lag of the slowest clock of retention behind the engine's, in ms; 0 if none is kept.
 SELECT coalesce(max(greatest(to_epoch_ms(clock_now()) - to_epoch_ms(at), 0)), 0)::bigint FROM retention_clocks;
 
 -- name: state
--- What retention does, and what it waits for, by partition. Where something keeps the logs: the root that began first, or the
+-- The state of retention, and what it waits for, by partition. Where something keeps the logs: the root that began first, or the
 -- consumer that is furthest behind, for how long it has run or stood still, and how much there is of the logs.
 SELECT partition_id, greatest(extract(epoch FROM clock_now() - at), 0)::float8,
     extract(epoch FROM clock_timestamp() - ran_at)::float8, ran_deleted, deleted,
@@ -124,7 +124,7 @@ SELECT d.rows FROM partitions CROSS JOIN LATERAL (SELECT delete_old_log_rows($1,
 WHERE id = $1 AND epoch = $2;
 
 -- name: log_keeper
--- What keeps the oldest position of a slow log, if it is older than $2. Nothing if it is not: the next run deletes what is free.
+-- The keeper of the oldest position of a slow log, if older than $2, otherwise nothing: the next run deletes what is free.
 SELECT CASE
     WHEN (SELECT min(c.position) FROM event_consumers c WHERE c.partition_id = $1) <= o.position THEN 'consumer'
     WHEN EXISTS (

@@ -1,5 +1,5 @@
 -- name: lines
--- What the schema of the session has, as lines of SQL: (object, section, line), in an order that no locale changes. All that
+-- Objects in the schema of the session, as lines of SQL: (object, section, line), in an order that no locale changes. All that
 -- PostgreSQL made for a table is with the table. Left out is what the program makes while it works: log partitions, their
 -- sequences, and row-level security. A function that names the schema has the word current_schema instead. NOT NULL is with the
 -- columns, because only PostgreSQL 18 has constraints of it.

@@ -87,7 +87,7 @@ async def _inspect(
     return server
 
 
-# What the server reports
+# The server's reports
 
 
 async def facts(connection: Connection, address: str) -> tuple[Server, str | None]:

@@ -1,5 +1,5 @@
 -- name: place
--- Where the session makes tables, whose list of migrations is there, where it finds one of ours, and all schemas that have one.
+-- The schema of the session's new tables, the owner of a list of migrations there, the schema where it finds ours, all with one.
 -- Lists of other programs have other columns. A setting of `search_path` that is not the default names the place.
 WITH lists AS (
     SELECT c.oid, n.nspname::text AS schema,

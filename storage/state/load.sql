@@ -100,7 +100,7 @@ WITH RECURSIVE around AS (
 SELECT root_key, part_key FROM around;
 
 -- name: rows_of_parts
--- How many live elements parts have together with what is around them, and the number of the last part that was counted.
+-- The number of live elements of parts together with what is around them, and the number of the last part that was counted.
 -- Counting stops at the limit, so that it costs the same however large the trees are.
 WITH RECURSIVE around AS (
     SELECT n, root_key, part_key FROM unnest($1::bigint[], $2::bigint[]) WITH ORDINALITY asked(root_key, part_key, n)

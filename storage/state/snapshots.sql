@@ -6,7 +6,7 @@ WHERE i.process_instance_key = $1
     -- only tenants: AND i.tenant_id = ANY ($2::text[]);
 
 -- name: live_elements
--- How many live elements are loaded with a root. Counting stops at the limit.
+-- The number of live elements that are loaded with a root. Counting stops at the limit.
 SELECT count(*) FROM (
     SELECT FROM element_instances WHERE part_key = $1 AND ended_at IS NULL LIMIT $2) counted;
 

@@ -1,5 +1,5 @@
 -- name: begin
--- What this owner writes has hashes: the last variable of earlier owners ends the search. Once for each partition.
+-- Rows of this owner have hashes: the last variable of earlier owners ends the search. Once for each partition.
 UPDATE unhashed_variables u SET upto = coalesce(
     (SELECT max(variable_key) FROM variables WHERE variable_key > u.behind AND variable_key < ($1::bigint + 1) << 51), u.behind)
 WHERE partition_id = $1 AND upto IS NULL AND EXISTS (SELECT FROM partitions WHERE id = $1 AND epoch = $2);

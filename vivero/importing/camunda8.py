@@ -26,7 +26,7 @@ ROOTS = {"state": "ACTIVE", "parentProcessInstanceKey": {"$exists": False}}
 
 @dataclass(frozen=True, slots=True)
 class ImportOutcome:
-    """What became of an instance, or would become of it."""
+    """The outcome of an instance, real or planned."""
 
     instance: Document
     outcome: str
@@ -201,5 +201,5 @@ class _Import:
 
 
 def _known(entry: Entry) -> Document:
-    """What the ledger knows of an instance."""
+    """The entry of an instance in the ledger."""
     return {"processInstanceKey": entry.key}

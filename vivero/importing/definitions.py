@@ -122,7 +122,7 @@ class Definitions:
 
 
 def _needs(process: Process) -> set[tuple[str, str, str]]:
-    """What a model names by constant ids: the search, its field, and the id."""
+    """The references of a model by constant ids: the search, its field, and the id."""
     named = set()
     for one in (reference for node in process.nodes.values() for reference in node.references):
         if isinstance(one, CalledElement):

@@ -58,7 +58,7 @@ TASK_FIELDS = ("candidateGroups", "candidateUsers", "dueDate", "followUpDate", "
 
 @dataclass(frozen=True, slots=True)
 class SourceState:
-    """What the source tells of one instance. Lists have only what is active or open."""
+    """The state of one instance in the source. Lists have only what is active or open."""
 
     instance: Document
     elements: Sequence[Document] = ()

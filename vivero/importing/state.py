@@ -1,4 +1,4 @@
-"""What a source tells of one process instance, read by several searches."""
+"""The state of one process instance in a source, read by several searches."""
 
 from __future__ import annotations
 

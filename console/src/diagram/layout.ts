@@ -1,4 +1,4 @@
-// What is drawn of a model. The deployed file stays as it is.
+// The drawing of a model. The deployed file stays as it is.
 import { type Drawable, globalTaskIn } from './global_task.ts';
 
 const HAS_DIAGRAM = /<(?:\w+:)?BPMNDiagram[\s>]/;

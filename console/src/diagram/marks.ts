@@ -1,4 +1,4 @@
-// What a diagram shows about its elements, from statistics of the API or from a fold of events.
+// Marks of a diagram at its elements, from statistics of the API or from a fold of events.
 import type { Planned } from '../lib/operations/modification.ts';
 import type { Statistics } from '../lib/shapes.ts';
 import type { Change, Ghost } from './difference.ts';

@@ -2,5 +2,5 @@
 import map from 'diagram-js-minimap';
 import '../styles/minimap.css';
 
-/** What a viewer needs for it. */
+/** The modules of a viewer for it. */
 export const minimapOptions = { additionalModules: [map], minimap: { open: true } };

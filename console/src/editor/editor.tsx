@@ -189,7 +189,7 @@ function Editing({ of, place, onOpen }: EditingProps) {
   );
 }
 
-/** What is edited: a version by its key, or a new model of this kind. */
+/** The edited model: a version by its key, or a new model of this kind. */
 type Place = { key: string | undefined; decision: string | null; kind: Kind };
 
 /** The page. `id`: the key of a version of a process. The query of the address has that of a decision, the kind of a new model, or a draft. */

@@ -30,7 +30,7 @@ export type ProcessModeler = Editable & {
 type Named = { id: string; name: string };
 export type DecisionModeler = Editable & {
   kind: 'dmn';
-  /** What can be shown: the diagram, and the logic of an element. `decisions`: all of them, also those without logic. */
+  /** The views: the diagram, and the logic of an element. `decisions`: all of them, also those without logic. */
   views: Signal<{ shown: string; all: Named[]; decisions: Named[] }>;
   open(view: string): Promise<void>;
 };

@@ -31,7 +31,7 @@ const lost = (problem: Problem): string => {
 
 type Kind = 'image' | 'pdf' | 'text' | 'other';
 
-/** What the server says that it is, not the variable. */
+/** The type that the server gives, not the variable. */
 function kindOf(type: string): Kind {
   const plain = type.split(';')[0]!.trim().toLowerCase();
   if (plain.startsWith('image/')) return 'image';

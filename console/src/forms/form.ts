@@ -76,7 +76,7 @@ export async function createForm(
     form.submit();
     toFault();
   };
-  /** What would be submitted now. Its valid and invalid fields alike. */
+  /** The data that would be submitted now. Its valid and invalid fields alike. */
   const now = () => files.shown((form as unknown as Inner)._getSubmitData());
   const watch = (changed: () => void): void => {
     form.on('changed', changed as never);

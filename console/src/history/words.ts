@@ -123,7 +123,7 @@ function decidedOf({ decisions, failure }: LogEvent): string {
   return `${text(name) || text(id)} = ${text(result)}`;
 }
 
-/** What an event says beside its element. */
+/** The details of an event beside its element. */
 function detailOf(event: LogEvent): string {
   if (event.type === 'IncidentRaised') return text(event.message);
   if (event.type === 'DecisionEvaluated') return decidedOf(event);
@@ -146,7 +146,7 @@ function modifiedOf({ activated, terminated }: LogEvent, view: View, name: (id: 
   return [...gone, ...begun].join(' · ');
 }
 
-/** What happened, without the word for it. `name`: the name of an element by its id. */
+/** An event's subject, without the word for what happened. `name`: the name of an element by its id. */
 export function subjectOf(step: Shown, view: View, name: (id: string) => string): string {
   const { event } = step;
   if (event.type === 'Command') return wordsOf(text(event.intent), event.change as string | null);

@@ -122,7 +122,7 @@ export async function send<T>(request: Request, abort?: AbortSignal): Promise<An
 export const get = async <T>(path: string, abort?: AbortSignal): Promise<T> =>
   (await send<T>({ method: 'GET', path }, abort)).body;
 
-/** What was asked for; null if the user may not see it. Raises Problem. */
+/** The answer; null if the user may not see it. Raises Problem. */
 export async function ifAllowed<T>(asked: Promise<T>): Promise<T | null> {
   try {
     return await asked;

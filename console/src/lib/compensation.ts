@@ -1,4 +1,4 @@
-// What a compensation undoes: its scopes in the model, and the completed activities in them. BPMN 2.0.2 §10.7.
+// The extent of a compensation: its scopes in the model, and the completed activities in them. BPMN 2.0.2 §10.7.
 import { get, search } from './api.ts';
 import type { ElementInstance } from './shapes.ts';
 
@@ -18,7 +18,7 @@ export type Registered = {
 };
 export type Registrations = { items: Registered[]; next: string | null };
 
-/** Where a compensation acts: in sub-processes by their ids, or null for the process itself. `only`: one activity. */
+/** The place where a compensation acts: in sub-processes by their ids, or null for the process itself. `only`: one activity. */
 export type Reach = { scopes: (string | null)[]; only: string | null; throws: boolean };
 export type CompensationModel = { reachOf(id: string | null): Reach | null; handlerOf(event: string): string };
 
@@ -35,7 +35,7 @@ function thrownBy(element: Element): Reach | null {
   return { scopes, only: definition.getAttribute('activityRef'), throws: true };
 }
 
-/** What a model says of compensation; null if it has none. */
+/** The compensation of a model; null if it has none. */
 export function compensationIn(xml: string): CompensationModel | null {
   if (!xml.includes('compensateEventDefinition')) return null;
   const document = new DOMParser().parseFromString(xml, 'text/xml');

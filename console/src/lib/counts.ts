@@ -1,4 +1,4 @@
-// How many instances run, and how many of them wait for help, as the server counts them.
+// The number of instances that run, and how many of them wait for help, as the server counts them.
 import { send } from './api.ts';
 import type { CauseCount, Durations, ProcessCount, Statistics, VersionCount } from './shapes.ts';
 
@@ -63,7 +63,7 @@ export async function runningByVersion(
 export const causesOf = (limit: number, abort?: AbortSignal): Promise<CauseCount[]> =>
   counted<CauseCount>('incidents/statistics/by-cause', { page: { limit } }, abort);
 
-/** How long a process (element '') and its elements take, by element. */
+/** The durations of a process (element '') and its elements, by element. */
 export async function durationsOf(key: string, abort?: AbortSignal): Promise<Map<string, Durations>> {
   const path = `/v2/process-definitions/${key}/statistics/element-durations`;
   const { body } = await send<{ processInstances: Durations | null; items: (Durations & { elementId: string })[] }>(

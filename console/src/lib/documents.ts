@@ -2,7 +2,7 @@
 import { Problem, problemOf } from './api.ts';
 import type { Command } from './commands.ts';
 
-/** What a variable knows of a document, as the server gave it. */
+/** The reference to a document in a variable, as the server gave it. */
 export type Reference = {
   'camunda.document.type': string;
   documentId: string;
@@ -11,7 +11,7 @@ export type Reference = {
   metadata: { fileName?: string; contentType?: string; size?: number };
 };
 
-/** What a new document belongs to. */
+/** The owner of a new document. */
 export type Owner = { processDefinitionId: string; processInstanceKey?: string; tenantId?: string };
 
 export function isReference(value: unknown): value is Reference {

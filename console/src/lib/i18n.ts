@@ -8,7 +8,7 @@ export type Catalogue = Record<keyof typeof en, string>;
 export type Later = Record<keyof typeof later, string>;
 export const LANGUAGES = { en: 'English', es: 'Español', pt: 'Português' } as const;
 export type Language = keyof typeof LANGUAGES;
-/** What a list counts. Its text has the singular and the plural. */
+/** The things that a list counts. Its text has the singular and the plural. */
 export type Counted = Extract<Key, `count.${string}`>;
 
 /** All texts of a language. The first page needs only a part, which it has in English. */

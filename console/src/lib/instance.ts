@@ -1,4 +1,4 @@
-// What the page of an instance shows of the present. It is asked for while the chunk of the page is on its way.
+// The present of an instance, for its page. It is asked for while the chunk of the page is on its way.
 import { get, ifAllowed, search, send } from './api.ts';
 import { modelOf } from './models.ts';
 import { ask } from './resource.ts';

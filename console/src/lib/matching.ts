@@ -10,7 +10,7 @@ export type Verdict =
 const plain = (text: string): string => text.trim().toLowerCase().replace(/^"|"$/g, '');
 const isStart = (of: Subscription): boolean => of.messageSubscriptionType === 'START_EVENT';
 
-/** What subscriptions say about a message, the nearest first. `named` have its name, `keyed` have its key. */
+/** Subscriptions in their relation to a message, the nearest first. `named` have its name, `keyed` have its key. */
 export function verdicts(
   name: string,
   key: string,

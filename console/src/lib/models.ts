@@ -16,7 +16,7 @@ export function modelOf(key: string, of = 'process-definitions'): Promise<string
   return asked;
 }
 
-/** What is drawn: the file, and the id of the process in it. */
+/** The drawn model: the file, and the id of the process in it. */
 export type Drawn = { xml: string; process: string };
 
 /** The model of a version. `known`: a version whose process is known. Raises Problem. */

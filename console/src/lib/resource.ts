@@ -1,4 +1,4 @@
-// What a page reads: loaded when its key changes, read again when a hint says that a topic of it changed.
+// Data of a page: loaded when its key changes, read again when a hint says that a topic of it changed.
 import { type Signal, useSignal } from '@preact/signals';
 import { useLayoutEffect } from 'preact/hooks';
 import { Problem } from './api.ts';

@@ -1,4 +1,4 @@
-// Who uses the console, and what they may do. The server decides; the console only says beforehand why an action is not possible.
+// The user of the console, and what they may do. The server decides; the console only says beforehand why an action is not possible.
 import { batch, computed, signal } from '@preact/signals';
 import type { Page, User } from './shapes.ts';
 

@@ -1,4 +1,4 @@
-// What the user chose for this browser: theme, language, single-key shortcuts, height of rows, sizes of panes.
+// Choices of the user for this browser: theme, language, single-key shortcuts, height of rows, sizes of panes.
 import { effect, type Signal, signal } from '@preact/signals';
 
 function stored<T extends string>(name: string, initial: T): Signal<T> {

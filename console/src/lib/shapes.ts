@@ -241,7 +241,7 @@ type Counts = {
 };
 export type ProcessCount = Counts & { processDefinitionId: string; tenantId: string };
 export type VersionCount = Counts & { processDefinitionKey: string };
-/** How many incidents of a cause are active at an element; the rest is about the newest of them. */
+/** The number of incidents of a cause that are active at an element; the rest is about the newest of them. */
 export type CauseCount = {
   causeHashCode: number;
   processDefinitionId: string;

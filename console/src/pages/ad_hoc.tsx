@@ -124,7 +124,7 @@ function ActivationDialog({ of, title, first, onClose }: DialogProps) {
   );
 }
 
-/** What can be activated: in the selected sub-process, the selected element itself, or without a selection in all. */
+/** The elements to activate: in the selected sub-process, the selected element itself, or without a selection in all. */
 export function AdHocCards({ of, selected, name }: { of: AdHoc[]; selected: string | null; name: Named }) {
   const open = useSignal<AdHoc | null>(null);
   const within = (one: AdHoc): boolean => one.elements.some(({ elementId }) => elementId === selected);

@@ -38,7 +38,7 @@ const NOTES: Record<What, Key> = {
 };
 
 const DANGEROUS: readonly What[] = ['cancel', 'delete', 'deleteEvaluations'];
-/** What the server can foresee. */
+/** The batches that the server can foresee. */
 const FORESEEN: readonly What[] = ['cancel', 'suspend', 'resume'];
 
 export function BatchDialog({ what, filter, total, onClose }: BatchDialogProps) {

@@ -32,7 +32,7 @@ const KINDS: Record<string, Key> = {
   MODIFY_PROCESS_INSTANCE: 'batch.modifyInstances',
   UPDATE_JOB: 'batch.updateJobs',
 };
-/** What a batch does, in words. Types of a later server keep their names. */
+/** The work of a batch, in words. Types of a later server keep their names. */
 export const kindOf = (type: string): string => (KINDS[type] ? t(KINDS[type]) : wordsOf(type));
 
 function Progress({ batch }: { batch: Batch }) {

@@ -38,7 +38,7 @@ const placeOf = (tenantId: string | null): string =>
 const pathOf = (name: string, tenantId: string | null): string => `${placeOf(tenantId)}/${encodeURIComponent(name)}`;
 const optionOf = (tenantId: string | null): string => (tenantId === null ? '' : ` --tenant ${argument(tenantId)}`);
 
-/** How an expression names it. */
+/** Its name in expressions. */
 function expressionOf({ name, tenantId }: ClusterVariable): string {
   const plain = /^[A-Za-z_]\w*$/.test(name) ? name : `\`${name}\``;
   return `camunda.vars.${tenantId === null ? 'cluster' : 'tenant'}.${plain}`;

@@ -43,7 +43,7 @@ function Entry({ of, ...rest }: LevelProps & { of: Registered }) {
   );
 }
 
-/** What is registered in scopes, page by page. */
+/** The registered activities of scopes, page by page. */
 function Level(props: LevelProps) {
   const { instance, scopes, only } = props;
   const place = useSignal<{ after: string | null; from: number }>({ after: null, from: 0 });

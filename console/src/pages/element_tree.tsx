@@ -27,7 +27,7 @@ type TreeProps = { instance: string; loops: ReadonlyMap<string, string | null>; 
 /** The element instance that the URL selects. */
 export const selectedScope = (): string | null => query.value.get('scope');
 
-/** What iterations work on: the counter, and the beginning of the item. */
+/** The items of iterations: the counter, and the beginning of the item. */
 function useItems(rows: readonly ElementInstance[], of: string | null, loops: TreeProps['loops']) {
   const keys = rows.map((row) => row.elementInstanceKey);
   const item = of === null ? null : loops.get(of);

@@ -1,4 +1,4 @@
-// What one can send: a message, a signal, or values that start processes by their conditions.
+// Things to send: a message, a signal, or values that start processes by their conditions.
 
 import { useSignal } from '@preact/signals';
 import type { ComponentChildren } from 'preact';

@@ -33,7 +33,7 @@ const badges: Badges = (mark) => ({
   right: mark.incidents ? { text: `! ${number(mark.incidents)}`, tone: 'bad' } : null,
 });
 
-/** How many instances of a version are late, as the list with this filter counts them. */
+/** The number of a version's late instances, as the list with this filter counts them. */
 const lateOf = async (processDefinitionKey: string, abort?: AbortSignal): Promise<PageInfo> =>
   (
     await search<Instance>(
@@ -43,7 +43,7 @@ const lateOf = async (processDefinitionKey: string, abort?: AbortSignal): Promis
     )
   ).page;
 
-/** How long completed ones took. */
+/** The durations of completed ones. */
 function DurationRows({ of }: { of: Durations | undefined }) {
   return (
     <>
@@ -220,7 +220,7 @@ async function load(key: string, abort: AbortSignal): Promise<Measured> {
   return { statistics, durations };
 }
 
-/** What the heat map may show, by element: how often it was reached, or how long it usually takes. */
+/** The figures of the heat map, by element: how often it was reached, or how long it usually takes. */
 function heatsOf(found: Measured | undefined): Record<'count' | 'duration', ReadonlyMap<string, number>> {
   return {
     count: new Map((found?.statistics ?? []).map((s) => [s.elementId, s.completed + s.active + s.incidents])),

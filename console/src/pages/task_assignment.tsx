@@ -1,4 +1,4 @@
-// Who works on a task: claim it, release it, or give it to somebody.
+// The assignment of a task: claim it, release it, or give it to somebody.
 
 import { useSignal } from '@preact/signals';
 import { useRef } from 'preact/hooks';

@@ -52,7 +52,7 @@ export function Act({
   );
 }
 
-/** What needs a permission: it waits until the rights are known. Without the permission, the user reads which one is lacking. */
+/** An action that needs a permission: it waits until the rights are known. Without the permission, the user reads which one is lacking. */
 export function Needing({ need, children }: { need: Need | null; children: ComponentChildren }) {
   const lack = lackOf(need);
   if (lack)

@@ -11,7 +11,7 @@ import { CopyCommands } from './copy_commands.tsx';
 import { Dialog } from './dialog.tsx';
 import { Opening } from './opening.tsx';
 
-/** What others changed since the dialog opened, the version that the commands depend on, and commands that have succeeded. */
+/** Changes of others since the dialog opened, the version that the commands depend on, and commands that have succeeded. */
 export type Checked = { differences: readonly Difference[]; version?: string | null; done?: readonly Command[] };
 
 type ActionProps = {

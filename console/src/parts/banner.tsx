@@ -1,4 +1,4 @@
-// What holds for every page: the server is away, or the session has ended.
+// Notices that hold for every page: the server is away, or the session has ended.
 import { useSignal } from '@preact/signals';
 import { useEffect } from 'preact/hooks';
 import { away } from '../lib/connection.ts';

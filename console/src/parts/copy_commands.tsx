@@ -1,4 +1,4 @@
-// What an action sends, to be copied: as curl, and as a command of the program if it has one.
+// The requests of an action, to be copied: as curl, and as a command of the program if it has one.
 import { asCli, asCurl, type Command } from '../lib/commands.ts';
 import { t } from '../lib/i18n.ts';
 import { Copy } from './time.tsx';

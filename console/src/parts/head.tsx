@@ -4,7 +4,7 @@ import type { ComponentChildren } from 'preact';
 import { useEffect } from 'preact/hooks';
 import { newTasks } from '../lib/new_tasks.ts';
 
-/** What is open on the page beside its h1, for the title of the window. */
+/** The thing that is open on the page beside its h1, for the title of the window. */
 export const subject = signal('');
 
 /** The head of a page: its one h1, what it is part of, and what one can do. */

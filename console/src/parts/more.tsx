@@ -1,4 +1,4 @@
-// What the head of a page offers beside the most used: opened by a button, closed as soon as the user goes on elsewhere.
+// Actions of a page's head beside the most used: opened by a button, closed as soon as the user goes on elsewhere.
 import '../styles/parts/columns.css';
 import type { ComponentChildren } from 'preact';
 import { useEffect, useRef } from 'preact/hooks';

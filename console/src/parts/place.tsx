@@ -1,4 +1,4 @@
-// Where something waits: the element of an instance. The key tells apart what is at the same element.
+// The place where something waits: the element of an instance. The key tells apart what is at the same element.
 import { href } from '../lib/router.ts';
 import { Held } from './held.tsx';
 

@@ -14,7 +14,7 @@ export function explanation(problem: Problem): string {
 /** The page that a thing is listed on, and its name. */
 export type ListedOn = readonly [path: string, name: Key];
 
-/** What has no thing, or cannot have one, at this address: the same request gets the same answer. */
+/** A page without a thing at this address, or that cannot have one: the same request gets the same answer. */
 const isFinal = ({ status }: Problem): boolean => status === 400 || status === 404;
 
 /** Nothing is there: where to go on. */

@@ -1,4 +1,4 @@
-// What a short list does not show: how many there are, and the way to more.
+// The rest of a short list: how many there are, and the way to more.
 import { type Counted, counted, t } from '../lib/i18n.ts';
 import type { Growing } from '../lib/pages.ts';
 import type { Page } from '../lib/shapes.ts';
@@ -6,9 +6,9 @@ import type { Page } from '../lib/shapes.ts';
 type RestProps = {
   count: Counted;
   page: Pick<Page<unknown>, 'items' | 'page'> | undefined;
-  /** How to get more of them here, and back to the first ones. */
+  /** The way to more of them here, and back to the first ones. */
   steps?: Partial<Pick<Growing<unknown>, 'more' | 'first' | 'skipped'>>;
-  /** How many of the page are shown, if not all. */
+  /** The number of the page's rows that are shown, if not all. */
   shown?: number;
   /** The page with all of them. */
   to?: string;

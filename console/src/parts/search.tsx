@@ -25,12 +25,12 @@ export type SearchProps<T> = {
   states: Choice[];
   fields: FilterField[];
   way?: ListedOn;
-  /** What to do with an empty list instead. */
+  /** An action for an empty list instead. */
   offer?: ComponentChildren;
   /** Loads a page that has more than the resource itself. */
   load?: (body: SearchRequest, abort: AbortSignal) => Promise<Page<T>>;
   filter: (state: string, values: Record<string, string>) => Record<string, unknown>;
-  /** What one can do with all that match, of which there are some. */
+  /** Actions on all that match, of which there are some. */
   actions?: (filter: Record<string, unknown>, total: string) => ComponentChildren;
 };
 

@@ -33,7 +33,7 @@ const BADGES: Record<string, { resource: string; state: string; need: Need; calm
 /** The page comes first. */
 const later = signal(false);
 
-/** How many wait, beside the name of a page. */
+/** The number of those that wait, beside the name of a page. */
 function Badge({ to }: { to: string }) {
   const { resource, state, need, calm } = BADGES[to]!;
   const found = useResource(
@@ -45,7 +45,7 @@ function Badge({ to }: { to: string }) {
   return page && page.totalItems > 0 ? <em class={calm ? 'calm' : undefined}>{total(page)}</em> : null;
 }
 
-/** Who is signed in, with the page of the password and the way out. Nothing without a session. */
+/** The signed-in user, with the page of the password and the way out. Nothing without a session. */
 function SignOut() {
   const user = me.value;
   return user?.canLogout ? (

@@ -13,7 +13,7 @@ from typing import NamedTuple
 from vivero.core.feel import FeelError, compile_expression
 
 IF, OR, AND, COMPARISON, SUM, PRODUCT, SIGN, ATOM = range(8)
-"""How tightly the parts of a FEEL expression hold together, the loosest first."""
+"""The precedence of the parts of a FEEL expression, the loosest first."""
 
 NAMES = {
     "nrOfInstances": "numberOfInstances",

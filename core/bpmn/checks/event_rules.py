@@ -129,7 +129,7 @@ def boundaries(draft: Draft) -> None:
             draft.report.add_problem(draft.flow_of[flow], f"leads to the boundary event {quote(member.id)}")
 
 
-# What may stand only once ---------------------------------------------------------------------------------------------
+# Definitions that may stand only once ---------------------------------------------------------------------------------
 
 
 def duplicates(draft: Draft) -> None:

@@ -47,7 +47,7 @@ async function tried<T>({ path, body }: Command): Promise<T> {
 /** The effects that a command would have. Nothing is changed. Raises Problem. */
 export const dryRunOf = (command: Command): Promise<DryRun> => tried(command);
 
-/** What would become of the items of a batch operation. Nothing is changed. Raises Problem. */
+/** The forecast of a batch operation. Nothing is changed. Raises Problem. */
 export const forecastOf = (command: Command): Promise<Forecast> => tried(command);
 
 /** As `dryRunOf`; what is wrong is kept in `problems`, too. */

@@ -1,4 +1,4 @@
-// What the pages of access share: their head, their tabs, and what somebody without permission sees.
+// The frame of the pages of access: their head, their tabs, and what somebody without permission sees.
 import type { ComponentChildren } from 'preact';
 import { type Key, t } from '../../lib/i18n.ts';
 import { href, path } from '../../lib/router.ts';

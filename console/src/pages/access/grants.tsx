@@ -17,7 +17,7 @@ import { OWNER_TYPES, pathOf, RESOURCES, TASK_PROPERTIES } from './kinds.ts';
 
 const SIZE = 50;
 const PATH = '/v2/authorizations';
-/** What is written in the dialog. `property` is for user tasks, instead of an id. */
+/** The fields of the dialog. `property` is for user tasks, instead of an id. */
 type Draft = {
   ownerType: string;
   ownerId: string;

@@ -2,7 +2,7 @@
 import type { Counted, Key } from '../../lib/i18n.ts';
 
 export type Field = { name: string; label: Key; required?: boolean };
-/** What can be a member: its segment of paths, the name of its id, and its type as an owner of grants. */
+/** A kind of member: its segment of paths, the name of its id, and its type as an owner of grants. */
 export type MemberKind = { path: string; id: string; type: string; label: Key };
 /** `like`: whether the search for its id takes patterns. */
 export type Kind = {

@@ -28,7 +28,7 @@ type Token = {
 };
 type Made = { name: string; token: string };
 type Draft = { name: string; roles: readonly string[]; days: string; tenants: string };
-/** Whose tokens: where they are, who may change them, and the roles to choose from. */
+/** The owner of tokens: where they are, who may change them, and the roles to choose from. */
 type Whose = { path: string; need: Need | null; isOwn: boolean; roles: readonly string[] };
 
 const MOST_ROLES = 200;
