@@ -18,7 +18,7 @@ PROGRAM_ENVIRONMENT = {
 }
 HEADERS = basic("admin", PASSWORD)
 CLIENTS = 40
-ANSWERS = 3 * CLIENTS
+ANSWERS = CLIENTS
 _numbers = itertools.count()
 
 

@@ -14,7 +14,7 @@ from tests.process.load import Load, deploy
 from tests.process.rows import rows
 
 PARTITIONS = 4
-MOVES = 10
+MOVES = 5
 GONE = (
     "(SELECT NOT EXISTS (SELECT FROM pg_stat_activity WHERE pid = owner_pid AND backend_start = owner_backend_start))"
 )

@@ -17,7 +17,7 @@ from tests.process.http_client import Caller
 from tests.process.load import deploy
 from tests.proxies import Proxy
 
-TIMES = int(os.environ.get("VIVERO_ROUND_TRIPS") or 12)
+TIMES = int(os.environ.get("VIVERO_ROUND_TRIPS") or 6)
 WAITERS = 1_000
 KILLS_EVERY_S = 0.3
 CREATE = ("POST", "/v2/process-instances")

@@ -18,31 +18,29 @@ STOPS_S = 30.0
 AWAITED = {"processDefinitionId": "one-task", "awaitCompletion": True, "requestTimeout": 600_000}
 
 
-@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
-async def test_a_stop_under_load_finishes_what_was_begun(program, database, number):
+async def test_a_stop_under_load_finishes_what_was_begun(program, database):
     await program.restart()
     await deploy(program.port, "one_task.bpmn")
     load = Load([program.port])
     async with trio.open_nursery() as nursery:
         await nursery.start(load.run)
-        await load.progress(50)
-        while not load.ledger.in_flight:
-            await load.progress(1)
-        begun = set(load.ledger.open)
-        began = trio.current_time()
-        program.signal(number)
-        assert await program.wait(STOPS_S) == 0
-        took = trio.current_time() - began
-        lost = begun & load.ledger.unanswered
-        assert "Traceback" not in program.whole_log()
-        await program.restart()
+        for number in (signal.SIGTERM, signal.SIGINT):
+            await load.progress(50)
+            while not load.ledger.in_flight:
+                await load.progress(1)
+            begun = set(load.ledger.open)
+            assert begun
+            began = trio.current_time()
+            program.signal(number)
+            assert await program.wait(STOPS_S) == 0
+            print(f"{number.name}: {trio.current_time() - began:.2f} s, {len(begun)} commands were in flight")
+            assert begun & load.ledger.unanswered == set()
+            assert "Traceback" not in program.whole_log()
+            await program.restart()
         await load.stop_creating()
         await settled(database)
         nursery.cancel_scope.cancel()
-    count = await audit(database, load.ledger)
-    print(f"stopped in {took:.2f} s with {len(begun)} commands in flight, {len(lost)} unanswered; {count} instances")
-    assert begun
-    assert lost == set()
+    print(f"{await audit(database, load.ledger)} instances; {load.ledger}")
 
 
 @pytest.mark.long

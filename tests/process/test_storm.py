@@ -96,7 +96,7 @@ async def weather(pair, database, random, seconds):
     assert storm.hits.total() > 0
 
 
-@few_and_many(8, 60, "VIVERO_STORM_S")
+@few_and_many(4, 60, "VIVERO_STORM_S")
 async def test_a_storm(pair, database, random_faults, count):
     """For `count` seconds."""
     await weather(pair, database, random_faults, count)
