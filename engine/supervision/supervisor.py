@@ -12,6 +12,7 @@ the program slow, and hangs nobody. Pauses and backoffs are seconds of Trio's mo
 
 from __future__ import annotations
 
+import math
 from collections.abc import Awaitable, Callable, Iterable, Mapping
 from time import process_time
 
@@ -94,8 +95,10 @@ class Supervisor:
         """Whether there is such a child."""
         return name in self._supervised
 
-    async def stop(self, name: str, grace_s: float) -> None:
+    async def stop(self, name: str, grace_s: float, latest: float = math.inf) -> None:
         """Ask a child to drain, wait for its end, and cancel it after `grace_s`. It is not restarted.
+
+        `grace_s` is given time. `latest` is on the clock of Trio: it holds on a machine that gives little time, too.
 
         Raises:
             KeyError: there is no such child.
@@ -103,7 +106,7 @@ class Supervisor:
         supervised = self._supervised[name]
         supervised.retired = True
         supervised.child.drain()
-        with trio.move_on_after(grace_s) as grace, patient(grace):
+        with trio.move_on_at(latest), trio.move_on_after(grace_s) as grace, patient(grace):
             await supervised.stopped.wait()
         if not supervised.stopped.is_set() and supervised.life is not None:
             supervised.life.cancel()

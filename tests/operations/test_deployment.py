@@ -9,6 +9,7 @@ import pytest
 from tests.operations import third_party
 from tests.operations.tools import ROOT, run, tool
 from vivero.config import sections, sources
+from vivero.processes.parent import longest_stop_s
 
 OPERATIONS = ROOT / "docs" / "operations"
 FILES = (ROOT / "Dockerfile", ROOT / "compose.yaml", OPERATIONS / "vivero.service", OPERATIONS / "kubernetes.yaml")
@@ -29,6 +30,13 @@ def test_every_setting_exists_and_nothing_is_open(path):
     assert set(re.findall(r"\bVIVERO_[A-Z_]+", text)) - known - others == set()
     assert "insecure" not in text.lower()
     assert "VIVERO_AUTH_MODE=required" in code(ROOT / "Dockerfile"), "and so in what is made of it"
+
+
+def test_a_program_has_the_time_that_its_longest_stop_takes():
+    limits = r"(?:terminationGracePeriodSeconds: |TimeoutStopSec=|stop_grace_period: )(\d+)"
+    seconds = [int(found) for path in FILES for found in re.findall(limits, code(path))]
+    assert len(seconds) == 4, "one in each file, two in compose.yaml"
+    assert longest_stop_s(sections.Config(processes=6, engine_processes=2)) < min(seconds)
 
 
 def test_the_unit_asks_for_credentials():

@@ -3,6 +3,7 @@
 import re
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 
 import httpx
@@ -176,6 +177,13 @@ async def test_the_second_role_has_a_limit_of_its_own(database):
         settings = DatabaseSettings(reader_url=with_user(database, reads))
         config = Config(tenants=TenantSettings(enabled=True), database=settings)
         assert (await fit(database, config)).database.pool_size == 3
+        divided = replace(config, processes=4, engine_processes=2)  # two of them serve clients
+        assert (await fit(database, divided)).database.pool_size == 1
+        with pytest.raises(
+            TooFewConnections, match=r"reader_url: 4 processes need at least 4 connections .* 3 are free"
+        ):
+            await fit(database, replace(divided, engine_processes=0))
+        assert (await fit(database, replace(config, roles="engine"))).database.pool_size == config.database.pool_size
 
 
 @pytest.fixture

@@ -83,6 +83,11 @@ def of_partitions(config: Config) -> int:
     return _of_all(lambda each: sum(needed(each) for needed in OF_A_PARTITION.values()), config)
 
 
+def of_readers(config: Config) -> int:
+    """The number of processes with a pool of the second role of multi-tenancy."""
+    return _of_all(lambda each: NEEDS["readers"](each) > 0, config)
+
+
 def _of_all(of_one: Callable[[Config], int], config: Config) -> int:
     """The sum over all processes. Those with the same roles are computed once, as a start tries many sizes."""
     kinds = (list(kind) for _roles, kind in groupby(config.of_each_process, attrgetter("roles")))

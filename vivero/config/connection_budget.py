@@ -82,15 +82,18 @@ async def _limit(connection: Connection, running: Sequence[Running]) -> Limit:
 
 
 async def _readers_fitted(reader_url: str, config: Config) -> Config:
-    """The second role of multi-tenancy has a limit of its own."""
+    """The second role of multi-tenancy has a limit of its own, which the processes that serve clients share."""
+    processes = budget.of_readers(config)
+    if not processes:
+        return config
     connection = await driver.connect(reader_url, name="vivero:budget")
     try:
         limit = min(await connection_limit.limits(connection), key=lambda limit: limit.free)
     finally:
         connection.close()
-    size = min(config.database.pool_size, limit.free // config.processes)
+    size = min(config.database.pool_size, limit.free // processes)
     if size < 1:
-        raise TooFewConnections(f"database.reader_url: {_advice(limit, config.processes, config.processes)}")
+        raise TooFewConnections(f"database.reader_url: {_advice(limit, processes, processes)}")
     return replace(config, database=replace(config.database, pool_size=size))
 
 

@@ -140,7 +140,7 @@ class Config:
     control_clock: bool = False
     """Let clients set the engine's clock (`PUT /v2/clock`). For tests; `--control-clock`."""
     drain_s: float = 10.0
-    """Wait of a stop for open requests."""
+    """Wait of a stop for open requests. With 10 s, a stop takes at most 28 s, with engine processes 54 s."""
     log_format: str = "console"
     """`console`: lines for people; `json`: for machines. Both go to standard error; `--log-format`."""
     log_level: str = "info"

@@ -1,4 +1,7 @@
-"""The stop of a program: the API finishes first, because its requests need the other tasks; the partitions go last."""
+"""The stop of a program: the API finishes first, because its requests need the other tasks; the partitions go last.
+
+Its time is bounded on the clock, because a service manager kills a program that takes longer.
+"""
 
 from __future__ import annotations
 
@@ -15,19 +18,36 @@ log = structlog.get_logger(__name__)
 
 ENDS_TIMEOUT_S = 1.0
 """Seconds for which requests wait for the ends of process instances while the program stops."""
+_STAGES = (
+    (("api",), 1.25),
+    ((JOBS, CONNECTORS, CHORES), 0.5),
+    (("appender",), 0.5),
+    (("cluster",), 0.5),
+)
+"""Children that stop at the same time, and the graces for them. A stage also has the time that earlier ones left."""
+
+
+def longest_s(grace_s: float, serves_clients: bool) -> float:
+    """Seconds on the clock until all tasks of a process have been cancelled at the latest."""
+    return grace_s * sum(graces for _, graces in (_STAGES if serves_clients else _STAGES[1:]))
 
 
 async def stop_in_order(supervisor: Supervisor, completions: Completions, grace_s: float) -> None:
-    """Drain the API, the jobs, the connectors and the appender, and hand over the partitions. Each gets `grace_s`."""
+    """Drain the API; the jobs, connectors and chores; the appender; and hand over the partitions.
+
+    Each gets `grace_s` of given time at most, and all together `longest_s`.
+    """
     log.info("stopping: finishing open requests", grace_s=grace_s)
-    async with trio.open_nursery() as nursery:
-        nursery.start_soon(_stop_waiting, completions)
-        if supervisor.has("api"):
-            await supervisor.stop("api", grace_s)
-        nursery.cancel_scope.cancel()
-    for name in (JOBS, CONNECTORS, CHORES, "appender", "cluster"):
-        if supervisor.has(name):
-            await supervisor.stop(name, grace_s)
+    latest = trio.current_time()
+    async with trio.open_nursery() as waiting:
+        waiting.start_soon(_stop_waiting, completions)
+        for names, graces in _STAGES:
+            present = [name for name in names if supervisor.has(name)]
+            latest += graces * grace_s if present else 0.0
+            async with trio.open_nursery() as stage:
+                for name in present:
+                    stage.start_soon(supervisor.stop, name, grace_s, latest)
+        waiting.cancel_scope.cancel()
 
 
 async def _stop_waiting(completions: Completions) -> None:

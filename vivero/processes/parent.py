@@ -26,6 +26,7 @@ from vivero.engine.supervision.children import Child
 from vivero.engine.supervision.loop_probe import LoopProbe
 from vivero.engine.supervision.supervisor import Supervisor
 from vivero.engine.supervision.watchdog import Watchdog
+from vivero.node import stopping
 from vivero.processes import admin, connection_counts
 from vivero.processes.channel import Begin
 from vivero.processes.child_process import ChildProcess, deaths
@@ -40,7 +41,7 @@ ADMIN_HTTP = ServerSettings(max_connections=50, reserved_connections=5, drain_gr
 PREFIX = "vivero-"
 """The beginning of the name of the directory with the processes' sockets."""
 MORE_GRACE_S = 5.0
-"""The time beyond its own limits that a process may take to stop."""
+"""The time beyond its own limit that a process may take to stop; then it is killed."""
 
 
 async def serve(prepared: Prepared, ready: Callable[[Ready], None], stop: trio.Event) -> None:
@@ -181,16 +182,25 @@ async def _stop(
     drain_s: float,
     everything: trio.CancelScope,
 ) -> None:
-    """Let the processes that serve clients finish at the same time, and then the engines, which their requests need.
-
-    Each limits the time for its API, its appender, its partitions.
-    """
+    """Let the processes that serve clients finish at the same time, and then the engines, which their requests need."""
     await stop.wait()
     log.info("stopping: the processes finish open requests", grace_s=drain_s)
     for serve in (True, False):
+        seconds = _longest_s(drain_s, serve)
+        latest = trio.current_time() + seconds
         async with trio.open_nursery() as nursery:
             for process in processes:
                 if process.serves_clients == serve:
-                    nursery.start_soon(supervisor.stop, f"{admin.PREFIX}{process.name}", 3 * drain_s + MORE_GRACE_S)
+                    nursery.start_soon(supervisor.stop, f"{admin.PREFIX}{process.name}", seconds, latest)
     await supervisor.stop("admin", ADMIN_HTTP.drain_grace_s)
     everything.cancel()
+
+
+def _longest_s(drain_s: float, serve: bool) -> float:
+    return stopping.longest_s(drain_s, serve) + MORE_GRACE_S
+
+
+def longest_stop_s(config: Config) -> float:
+    """Seconds on the clock in which all processes have ended at the latest."""
+    kinds = {index >= config.engine_processes for index in range(config.processes)}
+    return sum(_longest_s(config.drain_s, serve) for serve in kinds) + ADMIN_HTTP.drain_grace_s
