@@ -1,5 +1,6 @@
 """A test with PostgreSQL, tasks or whole programs may be tried three times, any other one once."""
 
+import os
 import shutil
 import subprocess
 import sys
@@ -7,6 +8,9 @@ from pathlib import Path
 
 import pytest
 
+PLUGINS = "pytest_trio.plugin", "pytest_rerunfailures"
+ALONE = os.environ | {"PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1", "PYTEST_PLUGINS": ",".join(PLUGINS)}
+"""Without the other plugins that are installed, whose imports take longer than these tests."""
 TESTS = """
 from pathlib import Path
 
@@ -59,7 +63,7 @@ def session(tmp_path):
 
     def run(*arguments):
         command = [sys.executable, "-m", "pytest", "-p", "no:cacheprovider", *arguments]
-        done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
+        done = subprocess.run(command, cwd=tmp_path, env=ALONE, capture_output=True, text=True, check=False)
         return done.returncode, done.stdout
 
     return run

@@ -2,6 +2,7 @@
 
 import json
 from functools import cache, partial
+from operator import attrgetter
 from types import UnionType
 from typing import Any, Union, get_args, get_origin, get_type_hints, is_typeddict
 
@@ -26,11 +27,17 @@ from vivero.core.state.rows import Row
 from vivero.core.state.state import State
 from vivero.core.trace import Trace
 
-NOT_DURABLE = {
-    *("node", "decoded", "canonical", "weight", "rows", "pins", "lease", "leased_until", "available_at"),
-    *("past", "commits_under_way", "loaded_work", "paging", "of_pages"),
-}
+NOT_DURABLE = frozenset(
+    {
+        *("node", "decoded", "canonical", "weight", "rows", "pins", "lease", "leased_until", "available_at"),
+        *("past", "commits_under_way", "loaded_work", "paging", "of_pages"),
+    }
+)
 """Of a row: caches, and the job's lease, which is activation's."""
+NOT_COMPARED = frozenset({"node", "decoded", "revision", "past", "paging", "of_pages"})
+"""Of a row: caches, and the revision, which each batch with a change moves."""
+_ATOMS = frozenset({int, str, bool, float, type(None)})
+"""Types whose values a document holds as they are."""
 
 
 def raw(variables):
@@ -300,11 +307,21 @@ def document(row):
 
 def whole(row):
     """All columns of a row but what is cached in it, and the revision, which each batch with a change moves."""
-    return _columns(row, {"node", "decoded", "revision", "past", "paging", "of_pages"})
+    return _columns(row, NOT_COMPARED)
 
 
 def _columns(row, left_out):
-    return {name: _plain(getattr(row, name)) for name in columns_of(type(row)) if name not in left_out}
+    names, values = _reader(type(row), left_out)
+    return {
+        name: value if type(value) in _ATOMS else _plain(value) for name, value in zip(names, values(row), strict=True)
+    }
+
+
+@cache
+def _reader(kind, left_out):
+    """The names of the columns that are not left out, and what reads their values, all at once."""
+    names = [name for name in columns_of(kind) if name not in left_out]
+    return names, attrgetter(*names)
 
 
 @cache

@@ -26,7 +26,7 @@ from vivero.core.bpmn.model import (
 )
 from vivero.core.bpmn.parser import Parsed, parse
 
-RUNS = int(os.environ.get("VIVERO_MODEL_FUZZ_COUNT", "40"))
+RUNS = int(os.environ.get("VIVERO_MODEL_FUZZ_COUNT", "20"))
 PIECES = [
     b"<",
     b">",

@@ -64,7 +64,7 @@ def run(count, seed):
             raise
 
 
-@few_and_many(1_000, 50_000, "VIVERO_FUZZ_COUNT")
+@few_and_many(400, 50_000, "VIVERO_FUZZ_COUNT")
 def test_random_expressions(seed, count):
     run(count, seed)
 

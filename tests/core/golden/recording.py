@@ -101,17 +101,17 @@ def listened(file):
     return listening_everywhere(file, {"x", "x-start", "t"})
 
 
-def deployed(file):
-    """An engine with the file, and the decision that business rule tasks call."""
-    engine = Engine()
+def deployed(file, make=Engine):
+    """An engine that is made for the file and has it, and the decision that business rule tasks call."""
+    engine = make()
     if b"calledDecision" in file:
         engine.memory.deploy(one("Price", "1 + 1"), "prices.dmn")
     engine.deploy(file)
     return engine
 
 
-def traced(file, act, **variables):
-    engine = deployed(file)
+def traced(file, act, make=Engine, **variables):
+    engine = deployed(file, make)
     act(engine, engine.start(**variables))
     assert not engine.state.elements
     lines = engine.trace
@@ -137,9 +137,9 @@ def stands(engine):
     return not SUBJECTS.isdisjoint(engine.elements)
 
 
-def cancelled(file):
+def cancelled(file, make=Engine):
     """Cancelled as late as the element of the variant stands, or as late as possible; None for what never waits."""
-    engine = deployed(file)
+    engine = deployed(file)  # looks only, so it is the usual one
     engine.start()
     standing = [stands(engine)]
     while play(engine, 1):
@@ -152,20 +152,20 @@ def cancelled(file):
         engine.cancel(key)
         play(engine)  # listeners of the cancellation
 
-    return traced(file, act) if standing else None
+    return traced(file, act, make) if standing else None
 
 
-def sections(content):
+def sections(content, make=Engine):
     """(name, trace) of each run of a variant."""
     for wrap in (in_process, in_sub_process, in_loop, in_called_process):
-        yield wrap.__name__, traced(wrap(content(())), to_the_end)
-    yield "with_an_incident", traced(in_process(content(CHECK)), with_an_incident, ok=False)
-    ended = cancelled(in_process(content(())))
+        yield wrap.__name__, traced(wrap(content(())), to_the_end, make)
+    yield "with_an_incident", traced(in_process(content(CHECK)), with_an_incident, make, ok=False)
+    ended = cancelled(in_process(content(())), make)
     if ended is not None:
         yield "cancelled", ended
-    yield "with_listeners", traced(listened(in_process(content(()))), to_the_end)
+    yield "with_listeners", traced(listened(in_process(content(()))), to_the_end, make)
 
 
-def text_of(variant):
-    """The golden text of a variant."""
-    return "".join(f"# {name}\n" + "\n".join(lines) + "\n\n" for name, lines in sections(variant))
+def text_of(variant, make=Engine):
+    """The golden text of a variant, played by the engines that `make` makes."""
+    return "".join(f"# {name}\n" + "\n".join(lines) + "\n\n" for name, lines in sections(variant, make))

@@ -20,7 +20,7 @@ from vivero.core.records.jobs import CompleteJob, ThrowJobError, UpdateJob
 from vivero.core.resources.kinds import read_resource
 
 LIMITS = (StepLimits(), StepLimits(quantum_items=1), StepLimits(quantum_items=3), StepLimits(paged_from=0))
-COUNT = 30
+COUNT = 15
 MANY = int(os.environ.get("VIVERO_COMPENSATIONS") or 1_000)
 MOST_COMMANDS = 400
 

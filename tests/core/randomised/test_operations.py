@@ -21,7 +21,7 @@ from vivero.core.records.migrations import InstanceMigrated
 from vivero.core.records.modifications import InstanceModified
 from vivero.core.records.suspensions import InstanceResumed, InstanceSuspended
 
-COUNT = 8
+COUNT = 4
 EVENTS = InstanceSuspended, InstanceResumed, InstanceModified, InstanceMigrated, BusinessIdAssigned
 
 

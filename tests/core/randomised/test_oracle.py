@@ -22,7 +22,7 @@ from vivero.core.records.instances import ElementCompleting
 PAIRS = 10_000
 
 
-@few_and_many(40, 800)
+@few_and_many(20, 800)
 def test_the_engine_does_what_the_oracle_says(seed, count):
     points = check_many(check_model, seed, count, least=5 * count * PATHS)
     print(f"{points} quiet points in {count * PATHS} pairs")

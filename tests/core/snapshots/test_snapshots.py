@@ -20,7 +20,7 @@ from vivero.core.snapshots.reader import add_tree
 from vivero.core.snapshots.writer import snapshot_of
 from vivero.core.state.eviction import evict_trees
 
-COUNT = 12
+COUNT = 6
 GOLDEN = [
     (f"{prefix}_{name}", content)
     for prefix, module in (
@@ -116,9 +116,8 @@ def test_the_order_in_which_tokens_came_means_nothing():
 
 
 @pytest.mark.parametrize(("name", "content"), GOLDEN, ids=[name for name, _ in GOLDEN])
-def test_golden_runs_go_on_from_each_snapshot(name, content, golden, monkeypatch):
-    monkeypatch.setattr(recording, "Engine", RestoredEngine)
-    golden(name, recording.text_of(content))
+def test_golden_runs_go_on_from_each_snapshot(name, content, golden):
+    golden(name, recording.text_of(content, RestoredEngine))
 
 
 @pytest.mark.parametrize("run", test_models.RUNS, ids=lambda run: run.__name__)

@@ -25,7 +25,7 @@ from vivero.core.records.modifications import InstanceModified
 from vivero.core.state.instance_tree import Instance
 from vivero.core.undos.inverse import NotExact, inverse_of, operation_of
 
-COUNT = 10
+COUNT = 5
 STEPS = 12
 
 

@@ -2,10 +2,10 @@
 
 import itertools
 import signal
-import ssl
 import subprocess
 import sys
 import textwrap
+from contextlib import closing
 from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
@@ -16,6 +16,7 @@ import pytest
 import trio
 
 from tests.eventually import eventually_sync
+from tests.plain_http import NO_CERTIFICATES
 from tests.server_objects import new_database
 from tests.vivero.cli.commands import at, good, lines
 from tests.vivero.conftest import programs, serve
@@ -37,9 +38,13 @@ class Cluster:
 
     def __init__(self, address) -> None:
         self.address = address
+        self._http = httpx.Client(base_url=f"{address}/v2", timeout=60, verify=NO_CERTIFICATES)
+
+    def close(self):
+        self._http.close()
 
     def __call__(self, method, path, body=None) -> dict:
-        answer = httpx.request(method, f"{self.address}/v2{path}", json=body, timeout=60)
+        answer = self._http.request(method, path, json=body)
         assert answer.is_success, answer.text
         return answer.json() if answer.content else {}
 
@@ -76,7 +81,8 @@ def clusters(postgres_dsn, template_database, tmp_path_factory):
     ):
         with psycopg.connect(there) as fresh:
             fresh.execute("UPDATE cluster SET cluster_id = %s", (SOURCE,))
-        yield [Cluster(serve(start, dsn).address) for dsn in (there, here)]
+        with closing(Cluster(serve(start, there).address)) as a, closing(Cluster(serve(start, here).address)) as b:
+            yield [a, b]
 
 
 @pytest.fixture
@@ -185,7 +191,7 @@ class Dying(httpx.AsyncBaseTransport):
 
     def __init__(self, countdown, *, after, end) -> None:
         self._countdown, self._after, self._end = countdown, after, end
-        self._real = httpx.AsyncHTTPTransport(verify=ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT))
+        self._real = httpx.AsyncHTTPTransport(verify=NO_CERTIFICATES)
 
     async def handle_async_request(self, request):
         path = request.url.path
