@@ -115,6 +115,11 @@ class Overloaded(ApiError, Unavailable):
     """429, 502 or 503: this try did nothing, except that a proxy may have sent on what it answers with 502."""
 
 
+def may_pass(error: ClientError) -> bool:
+    """Whether the server may answer later: it restarts, or is too busy."""
+    return isinstance(error, Unavailable | OutcomeUnknown)
+
+
 ERRORS_BY_STATUS: dict[int, type[ApiError]] = {
     400: BadRequest,
     413: BadRequest,

@@ -7,33 +7,28 @@ from typing import Any, TypeVar
 
 import trio
 
-from vivero.client.rest import Answer, ApiError, Client, ClientError, Document, Page, Unreachable
+from vivero.client.rest import Answer, Client, ClientError, Document, Page
+from vivero.client.typed.repetition import Repetition
 
 T = TypeVar("T")
 
 PATIENCE_S = 60.0
 """The time for which a server may give no answer."""
-FIRST_PAUSE_S, LONGEST_PAUSE_S = 0.5, 8.0
-PASSING = (429, 502, 503, 504)
+FIRST_PAUSE_S = 0.5
 NO_RIGHT = (401, 403)
 
 
 async def patiently(work: Callable[[], Awaitable[T]]) -> T:
     """The result of `work`, which is tried again while its server may answer later. Raises ClientError."""
-    until, pause_s = trio.current_time() + PATIENCE_S, FIRST_PAUSE_S
+    repetition = Repetition(True, trio.current_time() + PATIENCE_S, FIRST_PAUSE_S)
     while True:
         try:
             return await work()
         except ClientError as error:
-            if not may_pass(error) or trio.current_time() + pause_s > until:
+            pause_s = repetition.pause_after(error, trio.current_time())
+            if pause_s is None:
                 raise
         await trio.sleep(pause_s)
-        pause_s = min(2 * pause_s, LONGEST_PAUSE_S)
-
-
-def may_pass(error: ClientError) -> bool:
-    """Whether the server may answer later: it restarts, or is too busy."""
-    return isinstance(error, Unreachable) or (isinstance(error, ApiError) and error.status in PASSING)
 
 
 async def post(client: Client, path: str, body: Mapping[str, Any]) -> Answer:

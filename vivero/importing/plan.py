@@ -104,8 +104,8 @@ class Plan:
         )
 
     @classmethod
-    def of_json(cls, text: str) -> Plan:
-        found = json.loads(text)
+    def of_document(cls, found: Document) -> Plan:
+        """The plan that `as_json` has written."""
         timers = tuple((element, due) for element, due in found["timers"])
         parts = tuple(found["elements"]), found["variables"], timers, tuple(found["tasks"]), tuple(found["notes"])
         return cls((), *parts)

@@ -102,9 +102,8 @@ class Steps:
     async def _create(self, entry: Entry) -> str:
         """Create the copy. A repeated request, also one of an earlier run, has no second effect for a day."""
         assert entry.plan is not None
-        body = creation(
-            Plan.of_json(entry.plan), json.loads(entry.plan)["instance"], copy_tag(self._source_id, entry.key)
-        )
+        kept = json.loads(entry.plan)
+        body = creation(Plan.of_document(kept), kept["instance"], copy_tag(self._source_id, entry.key))
         headers = {"idempotency-key": f"import-{self._source_id}-{entry.key}"}
         content, _ = await patiently(
             lambda: self._target.exchange("POST", "/v2/process-instances", body.encode(), headers=headers)
@@ -116,7 +115,7 @@ class Steps:
         """Move timers to the due dates of the source, and give user tasks what they had there."""
         assert entry.plan is not None
         assert entry.copy is not None
-        plan, key = Plan.of_json(entry.plan), entry.copy
+        plan, key = Plan.of_document(json.loads(entry.plan)), entry.copy
         await self._move_timers(plan, key)
         for change, task in await self._tasks(plan, key):
             path = f"/v2/user-tasks/{path_part(task['userTaskKey'])}"

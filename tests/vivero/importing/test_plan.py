@@ -1,5 +1,6 @@
 """The plan of a copy: each loss or repetition is a reason to stay in the source."""
 
+import json
 from datetime import UTC, datetime
 
 import pytest
@@ -64,7 +65,7 @@ def test_a_plan_has_what_a_copy_needs_and_outlives_a_run():
     assert (found.elements, found.variables) == (("a",), {"x": "1.50"})
     assert found.timers == (("late", "2027-01-01T00:00:00Z"),)
     assert found.tasks == ({"elementId": "a", "assignee": "ada", "changeset": {"priority": 3}},)
-    assert Plan.of_json(found.as_json()) == found
+    assert Plan.of_document(json.loads(found.as_json())) == found
 
 
 @pytest.mark.parametrize(

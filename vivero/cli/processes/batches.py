@@ -20,7 +20,8 @@ from vivero.cli.shared.groups import Group
 from vivero.cli.shared.options import JSON_OBJECT, json_option, say, yes_option
 from vivero.cli.shared.server_options import address_option, talk
 from vivero.cli.shared.streams import is_a_person_there
-from vivero.client.rest import ApiError, Client, ClientError, Document, Unreachable
+from vivero.client.answers import may_pass
+from vivero.client.rest import Client, ClientError, Document
 from vivero.terminal.terminal_tables import Column, coloured, console, field, state, time
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -150,7 +151,7 @@ class Followed:
             try:
                 self.seen = await client.batch_operation(self.key)
             except ClientError as error:
-                if not _may_pass(error):
+                if not may_pass(error):
                     raise
                 if trio.current_time() >= until:
                     raise ClientError(f"{error}\n{self.goes_on()}") from error
@@ -168,11 +169,6 @@ class Followed:
             f"  vivero batches watch {self.key}     shows its progress\n"
             f"  vivero batches cancel {self.key}    leaves the rest alone"
         )
-
-
-def _may_pass(error: ClientError) -> bool:
-    """Whether the server may answer later: it restarts, or is too busy."""
-    return isinstance(error, Unreachable) or (isinstance(error, ApiError) and error.status in (429, 503, 504))
 
 
 def _show(progress: Progress, bar: TaskID, found: Document) -> None:
