@@ -9,8 +9,9 @@ from collections.abc import Iterable
 
 from vivero.engine.connectors.contract import Contract
 from vivero.engine.connectors.contracts.http_json import HTTP_JSON
+from vivero.engine.connectors.contracts.send_message import SEND_MESSAGE
 
-CONTRACTS = (HTTP_JSON,)
+CONTRACTS = (HTTP_JSON, SEND_MESSAGE)
 """In the order of the documentation."""
 
 

@@ -73,7 +73,7 @@ class ConnectorDispatcher:
         contracts: Sequence[Contract] = CONTRACTS,
     ) -> None:
         self._connection = DedicatedConnection(connect)
-        self._appender, self._settings, self._secrets = parts.appender, parts.settings, secrets
+        self._appender, self._settings, self._secrets = parts.commands.appender, parts.settings, secrets
         self._multi_tenancy, self._tracer = multi_tenancy, tracer
         self.leases = JobLeases(worker)
         made = {contract.name: TypeWork(contract, parts) for contract in contracts if contract.is_installed}

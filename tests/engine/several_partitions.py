@@ -100,7 +100,7 @@ class PartitionsEngine(WholeEngine):
                 nursery.cancel_scope.cancel()
         finally:
             self.connection.close()
-            self._pool.close()
+            self.pool.close()
 
     def open(self, partition):
         """Lead a partition. Terms that end with an error of PostgreSQL are followed by others."""

@@ -78,8 +78,8 @@ class WholeEngine:
         self.completions = Completions(_no_connection)
         """Serves those who wait for ends. Its child does not run."""
         connect = partial(driver.connect, dsn)
-        self._pool = Pool(lambda deadline: driver.connect(dsn, name="vivero test", deadline=deadline), 2)
-        self.definitions = DefinitionCache(self._pool.connection, definition_settings, _read)
+        self.pool = Pool(lambda deadline: driver.connect(dsn, name="vivero test", deadline=deadline), 2)
+        self.definitions = DefinitionCache(self.pool.connection, definition_settings, _read)
         self.consumer = Consumer(
             lambda name: connect(name=name),
             "test",
@@ -145,7 +145,7 @@ class WholeEngine:
                 nursery.cancel_scope.cancel()
         finally:
             self.connection.close()
-            self._pool.close()
+            self.pool.close()
 
     async def until(self, condition, within_s=20):
         """Wait for a condition that only commits can make true."""

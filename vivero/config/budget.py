@@ -54,7 +54,7 @@ NEEDS: Mapping[str, Callable[[Config], int]] = {
     "leasing": lambda config: config.database.pool_size * _serves(config),
     "large-jobs": lambda config: max(1, config.database.pool_size // 4) * _serves(config),
     "readers": lambda config: config.database.pool_size * (config.has_role(Role.API) and config.tenants.enabled),
-    "completions": lambda config: config.has_role(Role.API),
+    "completions": lambda config: config.has_role(Role.API) or config.works_connectors,
     **OF_A_PARTITION,
     "probe": lambda config: config.has_role(Role.ENGINE),
     "batch-operations": lambda config: config.has_role(Role.ENGINE),

@@ -12,6 +12,7 @@ from vivero.engine.appender.task import Appender
 from vivero.engine.connectors.work import secrets
 from vivero.engine.connectors.work.secrets import BadSecrets
 from vivero.engine.definitions.cache import DefinitionCache
+from vivero.engine.outcomes.completions import Completions
 from vivero.engine.supervision.beat import Beat
 from vivero.engine.supervision.children import Child
 from vivero.engine.tracing.tracer import Tracer
@@ -55,6 +56,7 @@ class ConnectorTasks(NodePart):
         connections: Connections,
         reads: Pool,
         appender: Appender,
+        completions: Completions,
         definitions: DefinitionCache,
         tracer: Tracer | None = None,
     ) -> None:
@@ -67,6 +69,7 @@ class ConnectorTasks(NodePart):
         from vivero.engine.connectors.http.http_client import HttpClient
         from vivero.engine.connectors.inbound.webhook_registry import WebhookRegistry
         from vivero.engine.connectors.outbound.documents import CallDocuments
+        from vivero.engine.connectors.outbound.own_commands import OwnCommands
         from vivero.engine.connectors.outbound.surroundings import NodeParts
         from vivero.engine.documents.opening import open_stores
         from vivero.engine.documents.uploads import DocumentStorage
@@ -76,7 +79,8 @@ class ConnectorTasks(NodePart):
         if config.works_connectors:
             stores = open_stores(config.documents, reads.connection)
             documents = CallDocuments(DocumentStorage(config.documents, stores, reads.connection))
-            parts = NodeParts(settings, appender, documents, make_client=partial(HttpClient, tracer=tracer))
+            commands = OwnCommands(appender, completions, reads.connection)
+            parts = NodeParts(settings, commands, documents, make_client=partial(HttpClient, tracer=tracer))
             self.dispatcher = ConnectorDispatcher(
                 connections.dedicated(NAME, **ONCE),
                 parts,

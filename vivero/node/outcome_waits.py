@@ -15,7 +15,7 @@ from vivero.storage.postgres.plans import ONCE
 
 
 class OutcomeWaits(NodePart):
-    """The task that sends outcomes to requests, on nodes with the role `api`."""
+    """The task that sends outcomes to requests, on nodes with the role `api`, and to connectors."""
 
     def __init__(self, config: Config, connections: Connections) -> None:
         self._config = config
@@ -33,6 +33,6 @@ class OutcomeWaits(NodePart):
         yield self.completions
 
     def children(self) -> Iterator[Child]:
-        """The task, with the role `api`."""
-        if self._config.has_role(Role.API):
+        """The task, with the role `api` or connectors."""
+        if self._config.has_role(Role.API) or self._config.works_connectors:
             yield Child("completions", self.completions.run, self.completions.close)

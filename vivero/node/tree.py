@@ -97,7 +97,9 @@ def build(
         config, connections, node, models.definitions, events, supervisor.add, tracer, pools.reads,
         work=trio.open_memory_channel[PendingCommand](config.appender.work_channel),  # requests → appender
     )  # fmt: skip
-    connectors = ConnectorTasks(config, connections, pools.reads, engine.appender, models.definitions, tracer)
+    connectors = ConnectorTasks(
+        config, connections, pools.reads, engine.appender, outcomes.completions, models.definitions, tracer
+    )
     metrics = NodeMetrics(config, connections, node, engine.view)
     http = HttpServer(
         config, node, endpoint, pools=pools, models=models, outcomes=outcomes, engine=engine, connectors=connectors,

@@ -11,10 +11,10 @@ from typing import Any
 
 import isodate
 
-from vivero.engine.appender.task import Appender
 from vivero.engine.connectors.contract import Contract
 from vivero.engine.connectors.http.http_client import HttpClient
 from vivero.engine.connectors.outbound.documents import CallDocuments
+from vivero.engine.connectors.outbound.own_commands import OwnCommands
 from vivero.engine.connectors.settings import ConnectorSettings
 from vivero.engine.connectors.work.calls import Connector
 
@@ -26,7 +26,8 @@ class NodeParts:
     """The parts of a node that all connectors share."""
 
     settings: ConnectorSettings
-    appender: Appender
+    commands: OwnCommands
+    """The engine of the own cluster."""
     documents: CallDocuments | None = None
     """None: calls can have none."""
     sections: Mapping[str, Any] = field(default_factory=dict)
@@ -48,6 +49,10 @@ class Surroundings:
     @property
     def documents(self) -> CallDocuments | None:
         return self.parts.documents
+
+    @property
+    def commands(self) -> OwnCommands:
+        return self.parts.commands
 
     @property
     def at_once(self) -> int:

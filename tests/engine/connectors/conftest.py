@@ -1,4 +1,4 @@
-"""Fixtures of the tests of connectors: an HTTP server on loopback whose answers a test decides."""
+"""Fixtures of the tests of connectors: an HTTP server on loopback whose answers a test decides, and an engine."""
 
 import json
 from contextlib import asynccontextmanager
@@ -10,6 +10,7 @@ import h11
 import pytest
 import trio
 
+from tests.engine.connectors.dispatching import ConnectorEngine
 from vivero.engine.connectors.http.http_client import HttpClient
 from vivero.engine.connectors.settings import ConnectorSettings
 
@@ -109,3 +110,14 @@ async def client():
     made = HttpClient(ConnectorSettings(allowed_targets="127.0.0.0/8", max_response_bytes=10_000, max_redirects=3))
     yield made
     await made.aclose()
+
+
+@pytest.fixture
+async def engine(migrated):
+    async with ConnectorEngine(migrated).running() as running:
+        yield running
+
+
+@pytest.fixture
+def dispatcher(engine, connect):
+    return partial(engine.dispatching, connect)

@@ -1,76 +1,19 @@
 """The task: from a job of the engine to a call and back, over restarts, stops and lost leases."""
 
-from contextlib import asynccontextmanager
-
 import pytest
 import trio
 
+from tests.engine.connectors.dispatching import RESULT, calling, ended, running
 from tests.engine.connectors.http_calls import HTTP_TYPE
-from tests.engine.whole_engine import HEAD, WholeEngine
 from tests.eventually import eventually
 from vivero.core.records.instances import CancelInstance
-from vivero.engine.connectors.contents import CONTRACTS
-from vivero.engine.connectors.dispatcher import ConnectorDispatcher
-from vivero.engine.connectors.outbound.surroundings import NodeParts
-from vivero.engine.connectors.settings import ConnectorSettings
 from vivero.engine.supervision.beat import Beat
 from vivero.engine.supervision.settings import SupervisionSettings
 from vivero.storage.background import connectors
 
-SECRETS = {"KEY": "canary-secret", "OTHER": "canary-other"}
 
-
-def model(url, headers="", more="", retries=2):
-    return (
-        f'{HEAD}<process id="p" isExecutable="true"><startEvent id="start"/><serviceTask id="call"><extensionElements>'
-        f'<zeebe:taskDefinition type="{HTTP_TYPE}" retries="{retries}"/><zeebe:ioMapping><zeebe:input source="{url}" '
-        f'target="url"/>{more}</zeebe:ioMapping><zeebe:taskHeaders>{headers}</zeebe:taskHeaders></extensionElements>'
-        '</serviceTask><sequenceFlow id="a" sourceRef="start" targetRef="call"/><endEvent id="end"/>'
-        '<sequenceFlow id="b" sourceRef="call" targetRef="end"/></process></definitions>'
-    ).encode()
-
-
-RESULT = '<zeebe:header key="resultVariable" value="r"/>'
-
-
-class ConnectorEngine(WholeEngine):
-    """An engine that tells a dispatcher of jobs."""
-
-    dispatcher: ConnectorDispatcher | None = None
-
-    def available(self, type, tenant, count):
-        if self.dispatcher is not None:
-            self.dispatcher.available(type, tenant)
-
-
-@pytest.fixture
-async def engine(migrated):
-    async with ConnectorEngine(migrated).running() as running:
-        yield running
-
-
-@pytest.fixture
-def dispatcher(engine, connect):
-    def make(multi_tenancy=False, contracts=CONTRACTS, **settings):
-        given = {"allowed_targets": "127.0.0.1", "poll_interval": "PT10M", **settings}
-        parts = NodeParts(ConnectorSettings(enabled=True, **given), engine.appender)
-        made = ConnectorDispatcher(connect, parts, SECRETS, multi_tenancy=multi_tenancy, contracts=contracts)
-        engine.dispatcher = made
-        return made
-
-    return make
-
-
-@asynccontextmanager
-async def running(dispatcher):
-    async with trio.open_nursery() as nursery:
-        nursery.start_soon(dispatcher.run, Beat(SupervisionSettings()))
-        yield
-        nursery.cancel_scope.cancel()
-
-
-async def ended(engine, count):
-    await engine.until(lambda: len(engine.ended) == count)
+def model(url, headers="", more=None, retries=2):
+    return calling(HTTP_TYPE, {"url": url, **(more or {})}, headers, retries)
 
 
 async def test_jobs_are_worked(engine, dispatcher, server):
@@ -194,7 +137,7 @@ async def test_an_error_of_the_model_is_an_incident_at_once(engine, dispatcher, 
 async def test_secrets_stand_only_where_the_author_wrote_them(engine, dispatcher, server):
     """Data that looks like a reference stays data: joined to one, in other inputs, or instead of an input."""
     source = "=&#34;{{secrets.KEY}} {{&#34; + x + &#34;{{secrets.KEY}}&#34;"
-    more = f'<zeebe:input source="{source}" target="body"/><zeebe:input source="post" target="method"/>'
+    more = {"body": source, "method": "post"}
     data = "{{secrets.KEY}} {{secrets.OTHER}}"
     await engine.deploy(model(f"{server.url}/{{{{secrets.KEY}}}}", more=more))
     async with running(dispatcher()):
@@ -263,7 +206,7 @@ async def test_a_call_that_was_cut_off_is_made_again(engine, dispatcher, server)
 def post(times, size):
     """Mappings that make a large body."""
     source = f"=string join(for i in 1..{times} return &#34;{'x' * size}&#34;)"
-    return f'<zeebe:input source="post" target="method"/><zeebe:input source="{source}" target="body"/>'
+    return {"method": "post", "body": source}
 
 
 async def test_a_large_job_is_worked(engine, dispatcher, server):

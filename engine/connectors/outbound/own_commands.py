@@ -1,0 +1,94 @@
+"""Commands that a connector gives to the engine of its own cluster, and their outcomes.
+
+A command has an idempotency key that follows from its job: a call that is made again after a crash has the outcome of
+the first one.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable
+from contextlib import AbstractAsyncContextManager
+from dataclasses import dataclass
+
+import msgspec
+import trio
+
+from vivero.core.records.base import Command
+from vivero.core.records.codec import encode_command
+from vivero.engine.appender.calls import Append
+from vivero.engine.appender.task import Appender
+from vivero.engine.connectors.work.inputs import unavailable
+from vivero.engine.outcomes.admission import Draining, NotAppended, ValueRejected
+from vivero.engine.outcomes.replies import OutcomeRegistry, Reply, reply_by
+from vivero.storage.cluster import routes
+from vivero.storage.log.command_log import Appended, CommandOutcome
+from vivero.storage.postgres.driver import Connection
+from vivero.storage.postgres.errors import StorageError
+
+PAUSE_S = 0.5
+"""The pause before a command that was not appended is tried again."""
+WAIT_S = 10.0
+"""The wait for an outcome before the command is appended again, with the same key."""
+MOST_REJECTED = 100
+"""Attempts of one job whose commands were rejected, and whose keys are passed over."""
+
+
+@dataclass(frozen=True, slots=True)
+class OwnCommands:
+    """Appends commands and waits for their outcomes."""
+
+    appender: Appender
+    outcomes: OutcomeRegistry
+    connections: Callable[[], AbstractAsyncContextManager[Connection]]
+    """Lends a connection, to read which partition a command goes to."""
+
+    async def run(self, command: Command, tenant: str, key: int) -> CommandOutcome:
+        """The outcome, or that of an earlier call of the job `key` with the same command, unless it was rejected.
+
+        Cancel it to limit its time. Raises ConnectorError.
+        """
+        command = msgspec.structs.replace(command, by_program=True)
+        digest = hashlib.sha256(encode_command(command)).digest()
+        name = f"connector {key} {digest.hex()[:16]}"
+        for _ in range(MOST_REJECTED):
+            appended, outcome = await self._outcome(command, tenant, key, (name, digest))
+            if outcome.rejection is None or not appended.replayed:
+                return outcome
+            name = f"connector {key} {digest.hex()[:16]} {appended.position}"
+        raise unavailable("the command was rejected too often")
+
+    async def _outcome(
+        self, command: Command, tenant: str, key: int, idempotency: tuple[str, bytes]
+    ) -> tuple[Appended, CommandOutcome]:
+        while True:
+            try:
+                partition = await self._partition(command, tenant)
+                item = Append(command, tenant, key, idempotency, partition)
+                if (found := await self._attempt(item)) is not None:
+                    return found
+            except ValueRejected as error:
+                raise unavailable(f"PostgreSQL rejects a value: {error}") from error
+            except Draining as error:  # the lease goes back
+                raise unavailable("the program is stopping") from error
+            except (NotAppended, StorageError):
+                await trio.sleep(PAUSE_S)
+
+    async def _partition(self, command: Command, tenant: str) -> int:
+        async with self.connections() as connection:
+            known = await routes.read(connection)
+        return command.home(tenant, known) or 1
+
+    async def _attempt(self, item: Append) -> tuple[Appended, CommandOutcome] | None:
+        """The place and the outcome of a command; None if the outcome does not come soon. Raises NotAppended."""
+        until = trio.current_time() + WAIT_S
+        send, replies = trio.open_memory_channel[Reply | None](2)
+        with replies:
+            pending = self.appender.begin_append(item, send, self.outcomes)
+            pending.tells_append = True
+            try:
+                appended = await self.appender.finish_append(pending, replies, until)
+                reply = await reply_by(replies, until)
+            finally:
+                pending.leave()
+        return None if reply is None else (appended, reply.answer)
