@@ -12,7 +12,7 @@ unexport PYTHONDONTWRITEBYTECODE
 PYTEST  = $(BIN)/python -m pytest -p no:xdist $(if $(filter-out 0,$(WORKERS)),--forks $(WORKERS))
 
 .DEFAULT_GOAL := help
-.PHONY: help install console deploy-tools peers sbom demo up test test-long check map tables reference schema statements format bench budget chaos mutants lock clean
+.PHONY: help install console deploy-tools peers chart sbom demo up test test-long check map tables reference schema statements format bench budget chaos mutants lock clean
 
 help:            ## show this list
 	@sed -nE 's/^([a-z-]+): .*## (.*)/  make \1	\2/p' $(MAKEFILE_LIST) | expand -t 18
@@ -39,6 +39,10 @@ $(VENV)/deploy/.installed: requirements/deploy.txt | $(STAMP)
 	$(BIN)/python -m venv $(VENV)/deploy
 	$(VENV)/deploy/bin/python -m pip install --quiet --disable-pip-version-check --require-hashes -r requirements/deploy.txt
 	touch $@
+
+chart: install   ## check the Helm chart and write what it gives to tests/operations/chart; Go builds Helm, in minutes
+	test -x $(VENV)/helm/helm || GOBIN=$(abspath $(VENV)/helm) go install helm.sh/helm/v3/cmd/helm@v3.22.0
+	$(BIN)/python -m tests.operations.charts $(VENV)/helm/helm
 
 sbom: deploy-tools ## list all parts of the program and of its console, with versions and licences, in dist/*.cdx.json (CycloneDX)
 	$(BIN)/python -m venv --clear dist/parts

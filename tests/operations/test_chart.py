@@ -1,0 +1,167 @@
+"""The chart gives what it should: what Helm rendered is kept, and is that of the chart as it stands."""
+
+import re
+import subprocess
+
+import pytest
+import yaml
+
+from tests.operations import charts
+from tests.operations.tools import ROOT, optional, run, tool
+from vivero.config import roles, sections, sources
+
+CUSTOM = {"ServiceMonitor"}
+"""Kinds that are no part of Kubernetes; their schemas come with what serves them."""
+POD_SETTINGS = {"VIVERO_TOKEN", "VIVERO_ADDRESS", "VIVERO_CONFIG"}
+
+
+@pytest.fixture
+def helm():
+    found = optional("helm")
+    if found is None:
+        pytest.skip("Helm is not installed: make chart builds it, which takes minutes")
+    return found
+
+
+def manifests(case):
+    return [document for document in yaml.safe_load_all((charts.HERE / f"{case}.yaml").read_text()) if document]
+
+
+def pods(case):
+    return [
+        (document["metadata"]["name"], document["spec"]["template"]["spec"])
+        for document in manifests(case)
+        if document["kind"] in ("Deployment", "Job")
+    ]
+
+
+def kinds(case):
+    return sorted(f"{document['kind']} {document['metadata']['name']}" for document in manifests(case))
+
+
+@pytest.mark.parametrize("case", charts.CASES)
+def test_what_is_kept_is_what_the_chart_gives(case):
+    first = (charts.HERE / f"{case}.yaml").read_text().partition("\n")[0]
+    assert first == f"# {charts.digest(case)}: make chart"
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("case", charts.CASES)
+def test_helm_renders_the_same(helm, case):
+    assert charts.rendered(helm, case) == (charts.HERE / f"{case}.yaml").read_text()
+
+
+@pytest.mark.parametrize("case", charts.CASES)
+def test_kubernetes_accepts_the_manifests(case, tmp_path):
+    file = tmp_path / "manifests.yaml"
+    known = [document for document in manifests(case) if document["kind"] not in CUSTOM]
+    file.write_text(yaml.safe_dump_all(known))
+    said = run(tool("kubernetes-validate"), "--strict", file)
+    assert said.count("passed") == len(known)
+
+
+def test_each_case_has_its_parts():
+    assert kinds("default") == [
+        "Deployment vivero-all",
+        "Job vivero-migration",
+        "PodDisruptionBudget vivero-all",
+        "Service vivero",
+        "Service vivero-metrics",
+    ]
+    assert kinds("production") == [
+        "ConfigMap vivero",
+        "Deployment vivero-api",
+        "Deployment vivero-engine",
+        "HorizontalPodAutoscaler vivero-api",
+        "HorizontalPodAutoscaler vivero-engine",
+        "Ingress vivero",
+        "Job vivero-migration",
+        "NetworkPolicy vivero",
+        "PodDisruptionBudget vivero-api",
+        "PodDisruptionBudget vivero-engine",
+        "Service vivero",
+        "Service vivero-metrics",
+        "ServiceMonitor vivero",
+    ]
+
+
+@pytest.mark.parametrize("case", charts.CASES)
+def test_every_variable_is_a_setting(case):
+    known = {f"VIVERO_{name.replace('.', '_').upper()}" for name in sections.names()} | set(sources.SHORT_NAMES)
+    for name, pod in pods(case):
+        for variable in pod["containers"][0]["env"]:
+            assert variable["name"].removesuffix("_FILE") in known | POD_SETTINGS, f"{name}: {variable}"
+            if variable["name"] == "VIVERO_ROLES":
+                assert roles.parse(variable["value"])
+
+
+def test_the_settings_file_is_read(tmp_path):
+    [text] = [
+        document["data"]["vivero.toml"] for document in manifests("production") if document["kind"] == "ConfigMap"
+    ]
+    file = tmp_path / "vivero.toml"
+    file.write_text(text)
+    assert sources.load(file, {}).auth.oidc_audience == "vivero"
+
+
+@pytest.mark.parametrize("case", charts.CASES)
+def test_nothing_is_open_and_nothing_secret_is_written_down(case):
+    text = (charts.HERE / f"{case}.yaml").read_text()
+    assert "insecure" not in text.lower()
+    for name, pod in pods(case):
+        [container] = pod["containers"]
+        assert pod["automountServiceAccountToken"] is False, name
+        assert pod["securityContext"]["runAsNonRoot"] is True, name
+        assert container["securityContext"] == {
+            "allowPrivilegeEscalation": False,
+            "readOnlyRootFilesystem": True,
+            "capabilities": {"drop": ["ALL"]},
+        }
+        mounted = {mount["name"] for mount in container["volumeMounts"]}
+        assert mounted == {volume["name"] for volume in pod["volumes"]}, name
+        for variable in container["env"]:
+            assert not re.search(r"PASSWORD|SECRET|DATABASE_URL|TOKEN", variable["name"]) or (
+                "valueFrom" in variable or variable["name"].endswith("_FILE")
+            ), variable
+
+
+@pytest.mark.parametrize("case", charts.CASES)
+def test_a_stop_has_the_time_that_it_needs(case):
+    longest = re.search(r"terminationGracePeriodSeconds: (\d+)", (ROOT / "docs/operations/kubernetes.yaml").read_text())
+    for name, pod in pods(case):
+        if "lifecycle" in pod["containers"][0]:
+            before = sum(map(int, re.findall(r"\b(\d+)\b", str(pod["containers"][0]["lifecycle"]))))
+            assert pod["terminationGracePeriodSeconds"] - before >= int(longest[1]), name
+
+
+def test_clients_reach_nodes_that_serve_them_alone():
+    found = {
+        document["metadata"]["name"]: document["spec"]["template"]["metadata"]["labels"]["vivero/serves-clients"]
+        for document in manifests("production")
+        if document["kind"] == "Deployment"
+    }
+    assert found == {"vivero-api": "true", "vivero-engine": "false"}
+    [service] = [document for document in manifests("production")
+                 if (document["kind"], document["metadata"]["name"]) == ("Service", "vivero")]  # fmt: skip
+    assert service["spec"]["selector"]["vivero/serves-clients"] == "true"
+
+
+@pytest.mark.long
+@pytest.mark.parametrize(
+    ("wrong", "said"),
+    [
+        ("nodes[0].roles=everything,nodes[0].name=a", "roles"),
+        ("nodez.all.roles=api", "nodez"),
+        ("image.repository=", "repository"),
+        ("nodes[0].autoscaling.maxReplicas=3,nodes[0].name=a,nodes[0].roles=api", "autoscaling"),
+    ],
+)
+def test_wrong_values_are_named(helm, wrong, said):
+    done = subprocess.run(
+        (helm, "template", "vivero", charts.CHART, charts.KUBERNETES, "--set", wrong),
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode != 0
+    assert said in done.stderr
