@@ -141,16 +141,20 @@ const BASE =
 // The code that only one of the editors needs is a chunk of its own; the rest of them is one that all share.
 const OF_DECISIONS =
   /node_modules\/(dmn-|@bpmn-io\/dmn-|inferno|table-js|selection-|component-|dom-iterator|css\.escape|escape-html).*\?editor$/;
-const OF_PROCESSES = /node_modules\/(bpmn-js|bpmn-moddle|camunda-bpmn|feelers|@bpmn-io\/extract-process).*\?editor$/;
+const OF_PROCESSES =
+  /node_modules\/(bpmn-js|bpmn-moddle|camunda-bpmn|feelers|@bpmn-io\/(extract-process|variable-resolver|feel-analyzer)).*\?editor$/;
+const OF_TEMPLATES =
+  /node_modules\/(bpmn-js-element-templates|@bpmn-io\/(element-templates-|moddle-utils|semver-compat)|bpmnlint|dompurify|json-source-map|preact-markup|semver-compare|uuid).*\?editor$/;
 const codeSplitting = {
   groups: [
     { name: 'base', test: BASE, priority: 3 },
     {
       name: 'editor',
-      test: (id) => id.endsWith('?editor') && !OF_DECISIONS.test(id) && !OF_PROCESSES.test(id),
+      test: (id) => id.endsWith('?editor') && ![OF_DECISIONS, OF_PROCESSES, OF_TEMPLATES].some((one) => one.test(id)),
       priority: 2,
     },
     { name: 'editor-dmn', test: OF_DECISIONS, priority: 1 },
+    { name: 'editor-templates', test: OF_TEMPLATES, priority: 2 },
     { name: 'editor-bpmn', test: OF_PROCESSES, priority: 1 },
     { name: 'moddle', test: /node_modules\/(bpmn-moddle|moddle|moddle-xml|min-dash|saxen)\// },
     { name: 'layout', test: /node_modules\/bpmn-auto-layout\// },

@@ -1,5 +1,6 @@
 """The editor: a version is opened, edited and examined, and becomes the next version. Nobody else loads its chunks."""
 
+import json
 import re
 from html import unescape
 
@@ -150,6 +151,89 @@ def test_a_model_runs_right_there(console, api):
     trial.get_by_label("Answers").fill('{"jobs": {"check-stock": {"failure": "<img src=x onerror=alert(1)>"}}}')
     trial.get_by_role("button", name="Run").click()
     expect(trial).to_contain_text("<img src=x onerror=alert(1)>")
+
+
+TEMPLATE = {
+    "$schema": "@camunda/zeebe-element-templates-json-schema",
+    "id": "mail",
+    "name": HOSTILE,
+    "version": 1,
+    "description": f"{HOSTILE}<a href='javascript:alert(1)'>Help</a>",
+    "icon": {"contents": "https://example.invalid/x.svg"},
+    "appliesTo": ["bpmn:Task"],
+    "elementType": {"value": "bpmn:ServiceTask"},
+    "properties": [
+        {"type": "Hidden", "value": "mail", "binding": {"type": "zeebe:taskDefinition", "property": "type"}},
+        {
+            "label": f"Told {HOSTILE}",
+            "description": f"{HOSTILE}<script>alert(2)</script>",
+            "type": "String",
+            "feel": "optional",
+            "binding": {"type": "zeebe:input", "name": "to"},
+        },
+    ],
+}
+
+
+def select_template(page, name):
+    """Choose a template in the dialog, which the panel of properties opens."""
+    page.get_by_title("Select a template").click()
+    page.get_by_role("dialog", name="Choose a template").get_by_role("button", name=name).click()
+
+
+def test_templates_are_offered_and_expressions_completed(console, api):
+    """The templates of the server, of deployed files and of a file; wrong ones are told. No text of them is code."""
+    api.deploy("element-templates/mail.json", json.dumps(TEMPLATE).encode())
+    broken = [TEMPLATE | {"id": "broken", "name": "Broken", "appliesTo": 1}]
+    api.deploy("element-template-broken.json", json.dumps(broken).encode())
+    page = console.page
+    console.open("/processes/order")
+    console.more()
+    page.get_by_role("link", name="Edit", exact=True).click()
+    console.settle()
+    expect(page.get_by_role("region", name="Problems")).to_contain_text("Broken does not follow the schema")
+    page.locator('[data-element-id="check-stock"] .djs-hit').first.click()
+    page.get_by_title("Select a template").click()
+    dialog = page.get_by_role("dialog", name="Choose a template")
+    expect(dialog.get_by_role("button", name="HTTP call")).to_be_visible()
+    own = json.dumps(TEMPLATE | {"id": "own", "name": "Own"}).encode()
+    dialog.get_by_label("Open a file with templates").set_input_files(
+        [
+            {"name": "no.json", "mimeType": "", "buffer": b"{"},
+            {"name": "own.json", "mimeType": "", "buffer": own},
+        ]
+    )
+    expect(dialog).to_contain_text("no.json is not valid JSON")
+    expect(dialog.get_by_role("button", name="Own")).to_be_visible()
+    assert console.violations() == []
+    dialog.get_by_label("Search in templates").fill("onerror")
+    dialog.get_by_role("button", name=HOSTILE).first.click()
+    open_group(page, "Custom properties")
+    expect(page.get_by_text(f"Told {HOSTILE}")).to_be_visible()
+    found = "document.querySelectorAll('[onerror], img[src=x], a[href^=\"javascript:\"]').length"
+    assert page.evaluate(found) == 0
+    assert {error.partition(" violates")[0] for error in console.errors} <= {"Executing inline event handler"}
+    console.errors.clear()  # the browser reports it while the text is read, before the attribute is removed
+    console.check("template")
+    page.get_by_text("Applied").click()
+    page.get_by_text("Change", exact=True).click()
+    dialog.get_by_role("button", name="HTTP call").click()
+    open_group(page, "Request")
+    page.get_by_role("textbox", name="URL").fill("https://example.com")
+    findings = page.get_by_role("region", name="Problems")
+    expect(findings).to_contain_text("it uses the connector io.camunda:http-json:1, but connectors are disabled")
+    editor = page.locator(".bio-properties-panel-entry").filter(has_text="Query parameters").locator(".cm-content")
+    editor.click()
+    page.keyboard.type("{sum: tota")
+    expect(page.get_by_role("option", name="total")).to_be_visible()  # an output mapping writes it
+    page.keyboard.type("l")
+    expect(editor).to_have_text("{sum: total}")
+    page.get_by_role("button", name="Deploy", exact=True).click()
+    expect(findings.get_by_role("link", name="Order")).to_be_visible()
+    [newest, *_] = api.post("/process-definitions/search", {"sort": [{"field": "version", "order": "DESC"}]})["items"]
+    model = api.http.get(f"/process-definitions/{newest['processDefinitionKey']}/xml").text
+    assert 'zeebe:modelerTemplate="vivero.http-json"' in model
+    assert '<zeebe:input source="={sum: total}" target="queryParameters" />' in model
 
 
 def entry(page, of, text):

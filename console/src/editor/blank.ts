@@ -1,12 +1,12 @@
 // New models: a process with a start event, and a decision with a table of one rule.
 
-/** The platform whose rules the editor and the checks go by. */
-const PLATFORM =
-  'xmlns:modeler="http://camunda.org/schema/modeler/1.0" modeler:executionPlatform="Camunda Cloud" modeler:executionPlatformVersion="8.8.0"';
+/** The version of the platform whose rules the editor, the checks and the templates go by. */
+export const PLATFORM = '8.8.0';
+const ATTRIBUTES = `xmlns:modeler="http://camunda.org/schema/modeler/1.0" modeler:executionPlatform="Camunda Cloud" modeler:executionPlatformVersion="${PLATFORM}"`;
 
 /** The model of a new process. `id`: of the process. */
 export const blankProcess = (id: string): string => `<?xml version="1.0" encoding="UTF-8"?>
-<bpmn:definitions xmlns:bpmn="http://www.omg.org/spec/BPMN/20100524/MODEL" xmlns:bpmndi="http://www.omg.org/spec/BPMN/20100524/DI" xmlns:dc="http://www.omg.org/spec/DD/20100524/DC" xmlns:zeebe="http://camunda.org/schema/zeebe/1.0" ${PLATFORM} id="definitions" targetNamespace="http://bpmn.io/schema/bpmn">
+<bpmn:definitions xmlns:bpmn="http://www.omg.org/spec/BPMN/20100524/MODEL" xmlns:bpmndi="http://www.omg.org/spec/BPMN/20100524/DI" xmlns:dc="http://www.omg.org/spec/DD/20100524/DC" xmlns:zeebe="http://camunda.org/schema/zeebe/1.0" ${ATTRIBUTES} id="definitions" targetNamespace="http://bpmn.io/schema/bpmn">
   <bpmn:process id="${id}" isExecutable="true">
     <bpmn:startEvent id="start" />
   </bpmn:process>
@@ -19,7 +19,7 @@ export const blankProcess = (id: string): string => `<?xml version="1.0" encodin
 
 /** The model of a new decision. `id`: of the decision. */
 export const blankDecision = (id: string): string => `<?xml version="1.0" encoding="UTF-8"?>
-<definitions xmlns="https://www.omg.org/spec/DMN/20191111/MODEL/" xmlns:dmndi="https://www.omg.org/spec/DMN/20191111/DMNDI/" xmlns:dc="http://www.omg.org/spec/DMN/20180521/DC/" ${PLATFORM} id="definitions_${id}" name="${id}" namespace="http://camunda.org/schema/1.0/dmn">
+<definitions xmlns="https://www.omg.org/spec/DMN/20191111/MODEL/" xmlns:dmndi="https://www.omg.org/spec/DMN/20191111/DMNDI/" xmlns:dc="http://www.omg.org/spec/DMN/20180521/DC/" ${ATTRIBUTES} id="definitions_${id}" name="${id}" namespace="http://camunda.org/schema/1.0/dmn">
   <decision id="${id}" name="${id}">
     <decisionTable id="table">
       <input id="input">

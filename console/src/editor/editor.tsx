@@ -16,6 +16,7 @@ import { Head } from '../parts/head.tsx';
 import { ProblemBox } from '../parts/problem.tsx';
 import { firstTenant, TenantChoice } from '../parts/tenant.tsx';
 import { DeployButton, Deployed, Export, OpenFile } from './actions.tsx';
+import { Templates } from './bpmn/templates/choice.tsx';
 import { DraftState } from './draft_state.tsx';
 import { draftOf } from './drafts.ts';
 import { type Opened, unsaved, useEditing } from './editing.ts';
@@ -182,6 +183,7 @@ function Editing({ of, place, onOpen }: EditingProps) {
             <p class="wait">{t('editor.lost', { n: modeler.lost.length, first: modeler.lost[0]! })}</p>
           )}
           {state.failed.value === null && <ProblemList checked={checked} onSelect={(id) => modeler!.select(id)} />}
+          {modeler?.kind === 'bpmn' && <Templates offer={modeler.templates} tenantId={tenantId} />}
           <p class="dim">{t('editor.git')}</p>
         </section>
       </div>

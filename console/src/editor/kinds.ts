@@ -2,6 +2,7 @@
 import type { Signal } from '@preact/signals';
 import { t } from '../lib/i18n.ts';
 import { blankDecision, blankProcess } from './blank.ts';
+import type { Offer } from './bpmn/templates/offer.ts';
 
 export type Edits = { canUndo: boolean; canRedo: boolean };
 
@@ -22,6 +23,7 @@ type Editable = {
 };
 export type ProcessModeler = Editable & {
   kind: 'bpmn';
+  templates: Offer;
   /** Show which elements a run has entered before, and which ones now. */
   trace(done: ReadonlySet<string>, now: ReadonlySet<string>): void;
   zoom(by: number): void;

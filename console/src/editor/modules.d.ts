@@ -28,3 +28,16 @@ declare module 'dmn-js/lib/Modeler' {
     destroy(): void;
   }
 }
+declare module 'bpmn-js-element-templates' {
+  type Template = import('./bpmn/templates/library.ts').Template;
+  export const CloudElementTemplatesPropertiesProviderModule: object;
+  export class CloudElementTemplatesValidator {
+    constructor(moddle: object);
+    add(template: Template): this;
+    getErrors(): (Error & { template?: Template })[];
+    getValidTemplates(): Template[];
+  }
+}
+declare module '@bpmn-io/variable-resolver' {
+  export const ZeebeVariableResolverModule: object;
+}

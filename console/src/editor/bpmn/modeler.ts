@@ -1,5 +1,8 @@
 // The only importer of the modeler of bpmn-js and its panel of properties.
+
+import { ZeebeVariableResolverModule } from '@bpmn-io/variable-resolver';
 import Modeling from 'bpmn-js/lib/Modeler';
+import { CloudElementTemplatesPropertiesProviderModule as TemplatesModule } from 'bpmn-js-element-templates';
 import {
   BpmnPropertiesPanelModule,
   BpmnPropertiesProviderModule,
@@ -11,6 +14,7 @@ import '@fontsource/arimo/400.css';
 import 'bpmn-js/dist/assets/diagram-js.css';
 import 'bpmn-js/dist/assets/bpmn-js.css';
 import 'bpmn-js/dist/assets/bpmn-font/css/bpmn-codes.css';
+import 'bpmn-js-element-templates/dist/assets/element-templates.css';
 import '@bpmn-io/properties-panel/dist/assets/properties-panel.css';
 import '../../styles/bpmn_io.css';
 import './bpmn.css';
@@ -18,7 +22,9 @@ import { badge } from '../../diagram/badges.ts';
 import { type Box, fitted } from '../../diagram/geometry.ts';
 import { withDiagram } from '../../diagram/layout.ts';
 import { adoptStyles } from '../adopted_styles.ts';
+import { PLATFORM } from '../blank.ts';
 import type { OnChange, ProcessModeler } from '../kinds.ts';
+import { offerOf } from './templates/offer.ts';
 
 type Element = { id: string; parent?: Element; businessObject?: { name?: string; $type?: string } };
 type Viewbox = Box & { inner: Box; outer: Box };
@@ -41,6 +47,9 @@ type Services = {
 };
 
 const PROBLEM = 'problem';
+/** The panel of properties takes what somebody types after this time, and for expressions once more. */
+const TYPING_MS = 100;
+const TAKEN_MS = 2 * TYPING_MS + 20;
 /** The width of the tools over the diagram, in pixels. */
 const TOOLS = 110;
 
@@ -59,9 +68,13 @@ export async function createModeler(
       BpmnPropertiesPanelModule,
       BpmnPropertiesProviderModule,
       ZeebePropertiesProviderModule,
+      TemplatesModule,
+      ZeebeVariableResolverModule,
       platform,
     ],
     moddleExtensions: { zeebe },
+    debounceInput: TYPING_MS,
+    elementTemplates: { engines: { camunda: PLATFORM } },
     bpmnRenderer: {
       defaultFillColor: 'var(--shape)',
       defaultStrokeColor: 'var(--stroke)',
@@ -89,7 +102,11 @@ export async function createModeler(
   const made: ProcessModeler = {
     lost,
     kind: 'bpmn',
-    content: async () => (await modeler.saveXML({ format: true })).xml!,
+    templates: offerOf((name) => modeler.get(name)),
+    async content() {
+      await new Promise((resolve) => window.setTimeout(resolve, TAKEN_MS)); // what was typed just now is a part of it
+      return (await modeler.saveXML({ format: true })).xml!;
+    },
     title() {
       const { id, businessObject } = canvas.getRootElement();
       return businessObject?.name || id;
