@@ -24,8 +24,8 @@ CONNECTORS: tuple[Mutant, ...] = (
         f"{ADDRESSES}::test_one_forbidden_address_of_a_name_is_enough",
         "engine/connectors/http/transport.py",
         (
-            "        for address in addresses:\n            self._policy",
-            "        for address in addresses[:1]:\n            self._policy",
+            "    for address in addresses:\n        policy",
+            "    for address in addresses[:1]:\n        policy",
         ),
     ),
     mutant(

@@ -30,9 +30,17 @@ async def resolve(host: str, port: int) -> list[str]:
     return list(dict.fromkeys(str(address[0]) for *_, address in found))
 
 
+async def checked_addresses(host: str, port: int, policy: AddressPolicy, resolve: Resolve = resolve) -> list[str]:
+    """The addresses of a host. Raises ForbiddenAddress if one of them is not allowed; OSError, UnicodeError."""
+    addresses = await resolve(host, port)
+    for address in addresses:
+        policy.check(host, address)
+    return addresses
+
+
 @lru_cache(maxsize=1)
-def _tls() -> ssl.SSLContext:
-    """One for all clients: reading the certificates takes long."""
+def tls_context() -> ssl.SSLContext:
+    """One for all connections: reading the certificates takes long."""
     return httpx.create_ssl_context()
 
 
@@ -63,11 +71,9 @@ class CheckedNetwork(httpcore.AsyncNetworkBackend):
         self, host: str, port: int, local_address: str | None, options: Iterable[Any] | None
     ) -> httpcore.AsyncNetworkStream:
         try:
-            addresses = await self._resolve(host, port)
+            addresses = await checked_addresses(host, port, self._policy, self._resolve)
         except (OSError, UnicodeError) as error:
             raise httpcore.ConnectError(f"the name of the host cannot be resolved: {error}") from error
-        for address in addresses:
-            self._policy.check(host, address)
         failure: httpcore.ConnectError | None = None
         for address in addresses:
             try:
@@ -152,7 +158,7 @@ class CheckedTransport(httpx.AsyncBaseTransport):
 
     def _make(self) -> httpcore.AsyncConnectionPool:
         pool = httpcore.AsyncConnectionPool(
-            ssl_context=_tls(), max_connections=1, keepalive_expiry=KEEP_ALIVE_S, network_backend=self._network
+            ssl_context=tls_context(), max_connections=1, keepalive_expiry=KEEP_ALIVE_S, network_backend=self._network
         )
         self._pools.append(pool)
         return pool

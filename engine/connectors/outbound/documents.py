@@ -5,7 +5,7 @@ A file is in memory while its call is made. Few calls of a node have files at on
 
 from __future__ import annotations
 
-from collections.abc import AsyncGenerator, Mapping
+from collections.abc import AsyncGenerator, Mapping, Sequence
 from contextlib import asynccontextmanager
 from datetime import UTC, datetime
 from typing import Any, NamedTuple
@@ -34,7 +34,9 @@ OCTETS, MAX_TYPE = "application/octet-stream", 255
 MULTIPART = "multipart/form-data"
 
 
-class _File(NamedTuple):
+class SentFile(NamedTuple):
+    """A document in memory that goes out with a call."""
+
     name: str
     content_type: str
     content: bytes
@@ -75,6 +77,16 @@ class CallDocuments:
         type_, content = await self._form(read_url(inputs.get("url")), body, tenant)
         return {**inputs, "body": content, "headers": {**kept, "Content-Type": type_}}
 
+    async def files(self, given: Sequence[Any], tenant: str) -> list[SentFile]:
+        """The files of references. Raises ConnectorError, also if they are too large together."""
+        left, found = self.max_bytes, list[SentFile]()
+        for item in given:
+            if (reference := read_reference(item)) is None:
+                raise ConnectorError("UNSUPPORTED_DOCUMENT", "an attachment is no reference to a document", final=True)
+            found.append(await self._fetch(reference, tenant, left))
+            left -= len(found[-1].content)
+        return found
+
     async def _form(self, url: httpx.URL, body: Any, tenant: str) -> tuple[str, bytes]:
         """The type and the bytes of a form. References, alone or in lists, are its files."""
         if not isinstance(body, dict):
@@ -95,7 +107,7 @@ class CallDocuments:
         request = httpx.Request("POST", url, files=parts)
         return request.headers["content-type"], request.read()
 
-    async def _fetch(self, reference: Reference, tenant: str, most: int) -> _File:
+    async def _fetch(self, reference: Reference, tenant: str, most: int) -> SentFile:
         document = await self._find(reference, tenant)
         if document.size > most:
             raise bad_input(f"the documents of the request have more than {self.max_bytes} bytes")
@@ -107,7 +119,7 @@ class CallDocuments:
             raise _not_found(reference) from error
         except StoreProblem as error:
             raise _away(document.place.store, error) from error
-        return _File(document.file_name, document.content_type, bytes(content))
+        return SentFile(document.file_name, document.content_type, bytes(content))
 
     async def _find(self, reference: Reference, tenant: str) -> Document:
         if "\0" in reference.id or "\0" in (reference.store or ""):
