@@ -145,6 +145,8 @@ class RecordingObserver:
         self.inbox_notices = 0
         self.life = None
         """A cancel scope that ends with the first commit."""
+        self.wake_consumer = lambda: None
+        """Tells the consumer that there are commands, as the appender does."""
         self._moved = trio.Event()
 
     def committed(self, partition, watermark, outcomes, ended):
@@ -197,7 +199,9 @@ def make_consumer(dsn, resources, node="node-a", connect=None, **settings):
     async def usual(name):
         return await driver.connect(dsn, name=name)
 
-    return Consumer(connect or usual, node, Models(resources), observer, settings), observer
+    consumer = Consumer(connect or usual, node, Models(resources), observer, settings)
+    observer.wake_consumer = consumer.partition_duty.wake
+    return consumer, observer
 
 
 def beat():
@@ -256,9 +260,7 @@ async def worked_off_one_by_one(dsn, connection, serial, **settings):
     async with trio.open_nursery() as nursery:
         nursery.start_soon(consumer.run, beat())
         for command in serial.commands:
-            last = await append(connection, [command])
-            consumer.partition_duty.wake()
-            await handled(observer, connection, last)
+            await handled(observer, connection, await append(connection, [command]))
         nursery.cancel_scope.cancel()
     return consumer, observer
 
@@ -269,6 +271,7 @@ async def handled(observer, connection, position):
     A serial run does these before its next command; a consumer would take the next one between two of them, and keys
     would be given out in another order.
     """
+    observer.wake_consumer()
     await observer.reached(position)
     await eventually_rows(connection, [(0,)], "SELECT count(*) FROM process_instances WHERE work IS NOT NULL")
 

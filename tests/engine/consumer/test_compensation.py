@@ -26,6 +26,7 @@ from tests.engine.consumer.serial_runs import (
 from tests.eventually import eventually
 from vivero.core.records.instances import CancelInstance, CreateInstance
 from vivero.core.records.jobs import CompleteJob
+from vivero.storage.state import compensations
 
 LEFT = "SELECT process_id, element_id FROM compensations JOIN process_instances USING (process_instance_key)"
 
@@ -58,11 +59,11 @@ async def counted(connection, element):
 MANY = 3_000
 
 
-def many(*before):
+def many(*before, count=MANY):
     """A loop whose instances all complete at once, and are compensated then, after `before`."""
     inner = sub("m", start("i"), done("b", script("ub", "=item", "last")), end("j"), "i > b > j")
     inner = inner.replace(task("b"), '<manualTask id="b"/>')
-    return in_line(loop(inner, item="item", collection=f"=for i in 1..{MANY} return i"), *before, T, task("z"))
+    return in_line(loop(inner, item="item", collection=f"=for i in 1..{count} return i"), *before, T, task("z"))
 
 
 @pytest.mark.long
@@ -86,12 +87,15 @@ async def test_very_many_are_compensated_page_by_page(migrated, connection):
     assert (await connection.execute(order)).rows[0][0] == list(range(MANY, 0, -1))
 
 
-async def test_one_command_may_need_several_pages(migrated, connection):
+async def test_one_command_may_need_several_pages(migrated, connection, monkeypatch):
     """A quantum may be larger than a page. The node keeps nothing in memory, so each attempt loads one page more."""
+    count = MANY // 4
+    monkeypatch.setattr(compensations, "REGISTRATIONS_A_PAGE", compensations.REGISTRATIONS_A_PAGE // 4)
+    monkeypatch.setattr(compensations, "REGISTRATIONS_INSIDE", compensations.REGISTRATIONS_INSIDE // 4)
     serial = Serial()
-    serial.deploy(many(task("y")))
+    serial.deploy(many(task("y"), count=count))
     await pin_clock(connection)
-    consumer, observer = make_consumer(migrated, serial.resources, cache_bytes=0, poll_s=0.05, quantum_items=2_000)
+    consumer, observer = make_consumer(migrated, serial.resources, cache_bytes=0, poll_s=0.05, quantum_items=500)
     await append(connection, [*serial.commands, ("<default>", CreateInstance("p"))])
     async with trio.open_nursery() as nursery:
         nursery.start_soon(consumer.run, beat())
@@ -100,7 +104,7 @@ async def test_one_command_may_need_several_pages(migrated, connection):
         await append(connection, [("<default>", CompleteJob(key))])
         await observer.until(lambda: "z" in observer.jobs, seconds=60)
         nursery.cancel_scope.cancel()
-    assert await counted(connection, "ub") == MANY
+    assert await counted(connection, "ub") == count
     assert 1 < consumer.stats.not_loaded < 10
 
 

@@ -56,7 +56,17 @@ async def left(connection):
     return (await column(connection, LEFT))[0] > 0
 
 
-@pytest.mark.parametrize(("commits", "most"), [(1, ALL), (2, ALL), (3, ALL), (5, ALL), (ALL, ALL), (ALL, 3)])
+@pytest.mark.parametrize(
+    ("commits", "most"),
+    [
+        (1, ALL),
+        (2, ALL),
+        pytest.param(3, ALL, marks=pytest.mark.long),
+        pytest.param(5, ALL, marks=pytest.mark.long),
+        (ALL, ALL),
+        (ALL, 3),
+    ],
+)
 async def test_each_command_returns_once_although_the_program_is_killed_at_each_border(
     migrated, connection, a_page_is_one_element, monkeypatch, commits, most
 ):
