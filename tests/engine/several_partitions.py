@@ -21,6 +21,10 @@ from vivero.storage.cluster import leadership, routes
 from vivero.storage.postgres import driver
 
 
+POLL_S = 0.05
+"""The command that raises the number of partitions appends to logs, and tells no consumer. So consumers look often."""
+
+
 class PartitionsEngine(WholeEngine):
     """As an `WholeEngine`. Commands go to their homes, new work to the partition that a test names."""
 
@@ -46,7 +50,7 @@ class PartitionsEngine(WholeEngine):
         self.consumers = {
             one: Consumer(
                 self.named(dsn, one), "test", self.definitions, self,
-                consumer_settings or ConsumerSettings(), one, partition_duty=duties[one],
+                consumer_settings or ConsumerSettings(poll_s=POLL_S), one, partition_duty=duties[one],
             )
             for one in numbers
         }  # fmt: skip
