@@ -20,7 +20,6 @@ from vivero.engine.timers.task import Timers
 from vivero.storage.cluster import leadership, routes
 from vivero.storage.postgres import driver
 
-
 POLL_S = 0.05
 """The command that raises the number of partitions appends to logs, and tells no consumer. So consumers look often."""
 
