@@ -1,11 +1,16 @@
 """Permissions for batch operations: to create, see and change them, and for their items."""
 
 import pytest
+import trio
+from psycopg import sql
+from psycopg.conninfo import make_conninfo
 
 from tests.api.access.conftest import basic, bearer
+from tests.api.access.test_tenant_reads import separated
 from tests.api.changed_services import changed
 from tests.api.conftest import KEY, Client
 from tests.api.one_caller import OneCaller
+from tests.databases import Databases
 from tests.two_tenants import OFFSETS, OTHER, fill
 from vivero.api import app as api_app
 from vivero.api.access.creators import PresentRights
@@ -41,15 +46,23 @@ ROUTES = {
 FILTER = {"filter": {"tenantId": "a"}}
 
 
+@pytest.fixture(scope="session")
+def databases(administration, postgres_dsn, template_database, reuse):
+    """Databases under row-level security: one of them is emptied for the next test, as its tables do not change."""
+    name = "template_with_reader"
+    names = sql.Identifier(name), sql.Identifier(template_database)
+    administration.execute(sql.SQL("CREATE DATABASE {} TEMPLATE {} STRATEGY file_copy").format(*names))
+    trio.run(separated, make_conninfo(postgres_dsn, dbname=name))
+    made = Databases(administration, postgres_dsn, name, reuse, "SELECT make_log_partitions(0)")
+    yield made
+    made.close()
+
+
 @pytest.fixture
 async def client_of(rows, stored, database):
     """A client of an application with multi-tenancy and its second role; there are batches of tenants `a` and `b`."""
     for key, tenant in ((KEY, "a"), (OTHER, "b")):
         fill(rows, key, tenant)
-    connection = await driver.connect(database, name="vivero test")
-    await row_security.make_reader(connection)
-    await row_security.prepare(connection, row_security.reader_of(database))
-    connection.close()
     reader = row_security.reader_of(database)
     pool = Pool(lambda deadline: driver.connect(reader, name="vivero test", deadline=deadline), 2)
 

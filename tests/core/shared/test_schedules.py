@@ -119,7 +119,7 @@ def test_what_cannot_be_kept_is_refused_with_a_reason(kind, value, says):
 @given(
     st.sampled_from(["date", "duration", "cycle"]), st.text(alphabet="RPTZ0123456789/-:+.YMWDHS[]*?LW#, ", max_size=40)
 )
-@settings(max_examples=400)
+@settings(max_examples=150)
 def test_any_text_is_a_due_date_in_range_or_refused(kind, text):
     try:
         due = first(kind, text)
@@ -176,7 +176,7 @@ def test_firing_late_makes_no_drift():
     st.sampled_from(["P1D", "P1M", "P1Y", "PT7M", "P1M1DT1H", "P3W", "PT1.5S"]),
     st.sampled_from(["Europe/Berlin", "America/New_York", "Australia/Lord_Howe", "UTC"]),
 )
-@settings(max_examples=200)
+@settings(max_examples=100)
 def test_the_first_occurrence_is_the_nearest_that_is_not_past(start, since, interval, zone):
     """The previous date would be past, whatever the interval, and the phase is the start's."""
     text = datetime.fromtimestamp(start // 1000, ZoneInfo(zone)).replace(tzinfo=None).isoformat() + f"[{zone}]"
@@ -211,7 +211,7 @@ def test_skipped_occurrences_of_a_bounded_cycle_count():
     assert list(firings("R5/PT1H", rules=skip, at=lambda _due: now)) == [NOW + HOUR]
 
 
-@given(st.integers(1, 60), st.integers(0, 60), st.sampled_from(["0 0/7 * * * *", "0 0 9 * * MON-FRI", "13 5 3 L * *"]))
+@given(st.integers(1, 60), st.integers(0, 60), st.sampled_from(["0 0/29 * * * *", "0 0 9 * * MON-FRI", "13 5 3 L * *"]))
 @settings(max_examples=50)
 def test_the_last_missed_ticks_of_a_cron_are_the_last(days, limit, text):
     cron, until = parse_cron(text), NOW + days * DAY
