@@ -171,13 +171,19 @@ def test_only_the_tree_puts_the_engine_and_the_api_together():
 
 
 LIBRARY = ("vivero.core", "vivero.library", "vivero.testing")
-WITH_FUNCTIONS = {"vivero.testing.background_jobs", "vivero.testing.workers"}
-"""Functions of users run there by the code of a worker and of a server. Tests without such functions import neither."""
+WITH_FUNCTIONS = {
+    "vivero.testing.background_jobs",
+    "vivero.testing.workers",
+    "vivero.testing.server_processes",
+    "vivero.testing.server_runs",
+}
+"""Functions of users run there by the code of a worker and of a server, or instances on a server. Other tests import
+neither."""
 
 
 def test_the_library_stands_on_the_core_alone():
     """No database, no Trio: it works in a program that has neither. The test kit stands on the library, but for the
-    modules that run functions of users."""
+    modules that run functions of users, or instances on a server."""
     assert not [
         one for one in every_import() if within(one.importer, "vivero.library") and within(one.name, "vivero.testing")
     ]

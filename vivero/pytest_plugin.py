@@ -5,6 +5,7 @@ pytest loads it in each session of an environment that has Vivero, so the engine
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from importlib import import_module
 from pathlib import Path
 from typing import Any
@@ -82,6 +83,11 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         metavar="DIR",
         help="draw the diagrams of the processes, with what the tests reach, into DIR/index.html",
     )
+    group.addoption(
+        "--vivero-url",
+        metavar="URL",
+        help="run the tests of processes on this server, which keeps what they deploy; credentials: VIVERO_TOKEN, …",
+    )
 
 
 def pytest_configure(config: pytest.Config) -> None:
@@ -90,12 +96,23 @@ def pytest_configure(config: pytest.Config) -> None:
 
 
 @pytest.fixture
-def processes(request: pytest.FixtureRequest) -> Any:
-    """The processes of a test (`vivero.testing.Processes`): models, mocks, a clock, and instances."""
+def processes(request: pytest.FixtureRequest) -> Iterator[Any]:
+    """The processes of a test (`vivero.testing.Processes`): models, mocks, a clock, and instances.
+
+    With `--vivero-url` the instances run on a server, and those that still run at the end of the test are cancelled.
+    """
     session: Any = request.config.pluginmanager.get_plugin(NAME)
     session.begin()
-    folders = (request.path.parent, request.config.rootpath)
-    return import_module("vivero.testing").Processes(folders, session.coverage, session.cache)
+    about = ((request.path.parent, request.config.rootpath), session.coverage, session.cache)
+    url = request.config.getoption("--vivero-url")
+    if url is None:
+        yield import_module("vivero.testing").Processes(*about)
+        return
+    at_server = import_module("vivero.testing.server_processes").ServerProcesses(url, *about)
+    try:
+        yield at_server
+    finally:
+        at_server.close()
 
 
 @pytest.fixture

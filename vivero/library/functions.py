@@ -73,7 +73,9 @@ def begun(
     definition = _latest(machine, models, process_id)
     if at is not None and _is_start_event(process_of(models, definition), at):
         texts = {name: bytes(value).decode() for name, value in encoded(variables).items()}
-        machine.run(StartInstance(machine.state.key(), definition.key, at, texts))
+        instance = machine.state.key()
+        machine.state.begin_command()  # an attempt at the command that is undone must not give this key away again
+        machine.run(StartInstance(instance, definition.key, at, texts))
     else:
         places = () if at is None else (at,)
         machine.run(

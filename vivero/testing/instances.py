@@ -368,9 +368,15 @@ class ProcessRun:
                 return True
             workers = self._mocks.workers
             if workers is not None and job.type in workers.types:
-                self._take(workers.work(job, self._models, self.snapshot))
+                self._work(job)
                 return True
         return False
+
+    def _work(self, job: Job) -> None:
+        """Let one of the user's own workers work a job."""
+        __tracebackhide__ = True
+        assert self._mocks.workers is not None, "it is checked"
+        self._take(self._mocks.workers.work(job, self._models, self.snapshot))
 
     def _answer_user_task(self) -> bool:
         """Each task is completed once, also if a listener denies it."""

@@ -53,6 +53,10 @@ class OwnWorker(Protocol):
     def functions(self) -> Mapping[str, Any]: ...
 
 
+Send = Callable[[str, str, Mapping[str, Any]], object]
+"""Sends a request to a server: method, path, body."""
+
+
 class JobWorkers(Protocol):
     """The user's own workers (`vivero.testing.workers`, which a test imports if it uses some)."""
 
@@ -65,6 +69,9 @@ class JobWorkers(Protocol):
 
     def work(self, job: Job, models: Models, snapshot: str) -> Result:
         """Work on a job. Gives the instance after the report."""
+
+    def work_at(self, send: Send, job: Job, snapshot: str) -> None:
+        """Work on a job of a server, to which `send` takes the report."""
 
 
 @dataclass(slots=True)

@@ -26,9 +26,11 @@ from vivero.core.records.jobs import CompleteJob, FailJob, ThrowJobError
 from vivero.core.snapshots.codec import decode
 from vivero.library import Models, Rejected, Result
 from vivero.library.calls import run
-from vivero.testing.mocks import OwnWorker
+from vivero.testing.mocks import OwnWorker, Send
 from vivero.worker import Job, Worker
 from vivero.worker.jobs import JobFunction
+from vivero.worker.outcomes import Report as WorkReport
+from vivero.worker.requests import Exchanges
 from vivero.worker.single_jobs import work_one
 
 TOKEN = "in-memory"
@@ -77,13 +79,24 @@ class OwnWorkers:
         Raises Rejected and TooMuchWork as the functions of the library do.
         """
         __tracebackhide__ = True
-        worker = next(one for one in self._workers if job.type in one.functions)
-        function = worker.functions[job.type]
         client = _Engine(models, snapshot)
-        report = work_one(function, _activated(job.key, function, snapshot), client, worker.backend)
+        report = self._worked(job, snapshot, client)
         if client.result is None:
             raise AssertionError(f"The job of '{job.element}' {report.outcome}: {report.message}.")
         return client.result
+
+    def work_at(self, send: Send, job: library.Job, snapshot: str) -> None:
+        """Work on a job of a server, to which `send` takes the report. Raises AssertionError if there is no report."""
+        __tracebackhide__ = True
+        client = _Server(send)
+        report = self._worked(job, snapshot, client)
+        if not client.has_report:
+            raise AssertionError(f"The job of '{job.element}' {report.outcome}: {report.message}.")
+
+    def _worked(self, job: library.Job, snapshot: str, client: Exchanges) -> WorkReport:
+        worker = next(one for one in self._workers if job.type in one.functions)
+        function = worker.functions[job.type]
+        return work_one(function, _activated(job.key, function, snapshot), client, worker.backend)
 
 
 def _activated(key: int, function: JobFunction, document: str) -> Job:
@@ -161,6 +174,30 @@ class _Engine:
                 raise
             raise ApiError(*REJECTIONS[code], str(error), None, {}) from error
 
+
+@dataclass(slots=True)
+class _Server:
+    """Takes the reports of a worker to a server. The job has no lease, so that the reports need no token of one."""
+
+    send: Send
+    has_report: bool = False
+
+    async def topology(self) -> dict[str, Any]:
+        return {}
+
+    async def exchange(
+        self, method: str, path: str, content: bytes, *, headers: Mapping[str, str] | None = None, **options: Any
+    ) -> tuple[bytes, int | None]:
+        """Raises ApiError for what the server refuses."""
+        if PATH.fullmatch(path) is None:
+            return b"", None  # the others are extensions of leases
+        body = {name: value for name, value in _raw_body.decode(content).items() if name != "jobLeaseToken"}
+        self.send(method, path, body)
+        self.has_report = True
+        return b"", None
+
+
+_raw_body = msgspec.json.Decoder(dict[str, msgspec.Raw])
 
 Report = CompleteJob | FailJob | ThrowJobError
 _variables_of = partial(as_variables, settings=SETTINGS)

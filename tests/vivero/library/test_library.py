@@ -304,6 +304,7 @@ def test_an_instance_can_start_at_any_element():
     told = begin(two, {"x": 1}, now=NOON, at="told")
     assert "told" in told.happened.completed
     assert told.instance.variables == {"x": 1}
+    assert read(told.snapshot) == told.instance, "no key is there twice: another call goes on with it"
     with pytest.raises(Rejected, match="nowhere"):
         begin(two, now=NOON, at="nowhere")
 
