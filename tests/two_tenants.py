@@ -72,6 +72,17 @@ def fill(rows, key, tenant):
     rows.put("user_tasks", user_task_key=key + 5, created_at=NOW, **own, **element, **lists, **more)
     said = {"author": "ann", "text": f"said in {tenant}", "created_at": NOW}
     rows.put("user_task_comments", user_task_key=key + 5, **tree, tenant_id=tenant, **said)
+    rows.put(
+        "agent_answers",
+        job_key=key + 3,
+        digest="d",
+        process_instance_key=key,
+        tenant_id=tenant,
+        created_at=NOW,
+        answer="{}",
+    )
+    rows.put("agent_usage", tenant_id=tenant, process_id=process, process_instance_key=key, day=NOW, calls=1, tokens=9)
+    rows.put("agent_stops", tenant_id=tenant, process_id=process, model="m", stopped_at=NOW)
     owner = {"owner_type": "USER", "owner_id": "bob", "owner_provider": "PASSWORD"}
     view = {"resource": "user-tasks", "name": "late", "query": f"process=process-of-{tenant}", "is_shared": True}
     rows.put("saved_views", **owner, **view, tenant_id=tenant, created_at=NOW, updated_at=NOW)

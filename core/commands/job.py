@@ -91,7 +91,7 @@ def _decided(job: Job, command: CompleteJob, view: View) -> Effects:
     check_is_active(scope, f"{expected} {text}")
     yield from merge_upwards(scope, command.variables, view)
     if result.elements or (result.cancel_remaining and not result.fulfilled):
-        yield from activate_given(scope, result.elements, result.cancel_remaining, view)
+        yield from activate_given(scope, result.elements, result.cancel_remaining, view, repeats=True)
     elif result.fulfilled:
         yield from fulfil(scope, result.cancel_remaining, scope.live > 0)
 

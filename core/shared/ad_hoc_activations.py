@@ -56,14 +56,16 @@ def unknown(ids: Iterable[str], settings: AdHoc) -> str | None:
     return f"the given elements [{', '.join(missing)}] do not exist." if missing else None
 
 
-def activate_given(scope: Element, given: Sequence[ElementToActivate], cancel_remaining: bool, view: View) -> Effects:
-    """Activate the elements of a command.
+def activate_given(
+    scope: Element, given: Sequence[ElementToActivate], cancel_remaining: bool, view: View, *, repeats: bool = False
+) -> Effects:
+    """Activate the elements of a command. `repeats`: an element may be given several times.
 
     Raises:
         Reject: one of them cannot be activated, or they contradict each other.
     """
     settings, ids = settings_of(scope, view), [one.element_id for one in given]
-    if len(set(ids)) < len(ids):
+    if not repeats and len(set(ids)) < len(ids):
         raise Reject(RejectionCode.INVALID_ARGUMENT, f"{doing(scope)} duplicate activities were given.")
     if len(progress_of(scope).pending) + len(ids) > MAX_ACTIVATIONS:
         text = f"{doing(scope)} at most {MAX_ACTIVATIONS} elements may wait for their activation."

@@ -8,11 +8,12 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from vivero.engine.connectors.contract import Contract
+from vivero.engine.connectors.contracts.agents import AGENT
 from vivero.engine.connectors.contracts.email import EMAIL
 from vivero.engine.connectors.contracts.http_json import HTTP_JSON
 from vivero.engine.connectors.contracts.send_message import SEND_MESSAGE
 
-CONTRACTS = (HTTP_JSON, SEND_MESSAGE, EMAIL)
+CONTRACTS = (HTTP_JSON, SEND_MESSAGE, EMAIL, AGENT)
 """In the order of the documentation."""
 
 

@@ -198,7 +198,7 @@ class ConnectorDispatcher:
                     del self.leases.held[key]
                     return
         except ConnectorError as error:
-            refused = failure(error)
+            refused = failure(error, job.retries)
         kind.running += 1
         self.figures.started += 1
         nursery.start_soon(self._work, job, kind, held, refused)

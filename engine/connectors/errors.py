@@ -18,6 +18,8 @@ class ConnectorError(Exception):
     """A repetition fails, too: the model, its data or the settings must change first."""
     backoff_ms: int | None = None
     """The pause before the next attempt, as the other system demands it. None: that of the task header."""
+    keeps_retries: bool = False
+    """The operator has stopped such calls: the job waits, and neither loses a retry nor asks its error expression."""
 
     def __str__(self) -> str:
         return f"{self.code}: {self.message}"

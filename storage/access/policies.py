@@ -49,6 +49,7 @@ POLICIES: Mapping[str, str] = {
             ),
             *("timers", "user_tasks", "subscriptions", "start_subscriptions", "message_correlations", "messages"),
             *("user_task_comments", "saved_views", "alert_rules", "model_drafts"),
+            *("agent_answers", "agent_usage"),
             *("compensations", "decision_instances"),
             *("audit_log", "batch_operation_items", "job_counts", "job_count_changes"),
         ),
@@ -62,7 +63,7 @@ POLICIES: Mapping[str, str] = {
     "alert_deliveries": """(
     SELECT true FROM alert_rules a WHERE a.alert_rule_key = alert_deliveries.alert_rule_key)""",
     "work_items": _OF_INSTANCE.format(table="work_items"),
-    "cluster_variables": f"{_OWN} OR tenant_id = ''",
+    **dict.fromkeys(("cluster_variables", "agent_stops"), f"{_OWN} OR tenant_id = ''"),
     "batch_operations": f"tenants <@ {_TENANTS}",
     "resources": """EXISTS (SELECT FROM process_definitions d WHERE d.sha256 = resources.sha256)
     OR EXISTS (SELECT FROM forms f WHERE f.sha256 = resources.sha256)

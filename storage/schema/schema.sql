@@ -1,6 +1,39 @@
 -- The schema as the embedded PostgreSQL has it after all migrations. `make schema` writes this file, and the migrations
 -- say why it is so. A server with LZ4 has COMPRESSION lz4 where this one, which has none, has STORAGE EXTERNAL.
 
+-- table agent_answers
+CREATE TABLE agent_answers (
+    job_key bigint NOT NULL,
+    digest text NOT NULL,
+    process_instance_key bigint NOT NULL,
+    tenant_id text NOT NULL,
+    created_at timestamp with time zone NOT NULL,
+    answer text NOT NULL,
+    CONSTRAINT agent_answers_pkey PRIMARY KEY (job_key, digest)
+);
+CREATE INDEX agent_answers_instance ON agent_answers USING btree (process_instance_key);
+
+-- table agent_stops
+CREATE TABLE agent_stops (
+    tenant_id text NOT NULL,
+    process_id text NOT NULL,
+    model text NOT NULL,
+    stopped_at timestamp with time zone NOT NULL,
+    CONSTRAINT agent_stops_pkey PRIMARY KEY (tenant_id, process_id, model)
+);
+
+-- table agent_usage
+CREATE TABLE agent_usage (
+    tenant_id text NOT NULL,
+    process_id text NOT NULL,
+    process_instance_key bigint NOT NULL,
+    day date NOT NULL,
+    calls bigint NOT NULL,
+    tokens bigint NOT NULL,
+    CONSTRAINT agent_usage_pkey PRIMARY KEY (tenant_id, process_id, process_instance_key, day)
+);
+CREATE INDEX agent_usage_instance ON agent_usage USING btree (process_instance_key) WHERE process_instance_key <> 0;
+
 -- table alert_deliveries
 CREATE TABLE alert_deliveries (
     alert_rule_key bigint NOT NULL,
@@ -2303,6 +2336,8 @@ BEGIN
             AND p.tenant_id = d.tenant_id AND (d.goes_with_instance OR why = 'ERASURE');
         DELETE FROM variables v WHERE v.process_instance_key = ANY (instances);
         DELETE FROM jobs j WHERE j.process_instance_key = ANY (instances);
+        DELETE FROM agent_answers a WHERE a.process_instance_key = ANY (instances);
+        DELETE FROM agent_usage u WHERE u.process_instance_key = ANY (instances);
         DELETE FROM timers t WHERE t.process_instance_key = ANY (instances);
         DELETE FROM message_correlations c WHERE c.process_instance_key = ANY (instances);
         DELETE FROM subscriptions s WHERE s.process_instance_key = ANY (instances);

@@ -43,6 +43,7 @@ BELONGS = {
     "incidents": _by("incident_key"),
     "user_tasks": _by("user_task_key"),
     "user_task_comments": _by("user_task_key"),
+    "agent_answers": _by("job_key"),
     "timers": _by("timer_key"),
     "stuck_timers": _by("timer_key"),
     "subscriptions": _by("subscription_key"),
@@ -93,6 +94,8 @@ GLOBAL = {
         ("deleted_usage", "deleted_assignees", "usage_secret"),
         "usage metrics: sums of all partitions, by time and tenant",
     ),
+    "agent_usage": "a budget is for all instances of a tenant, in all partitions",
+    "agent_stops": "the operator stops agents of all partitions",
     "idempotency_keys": "a repeated request may come to another partition than the first one",
     "batch_operations": "one batch operation changes instances of all partitions; partition 1 owns it",
     "batch_operation_items": "the partition of each instance counts its items in its own batches",
@@ -126,7 +129,7 @@ def condition(table, row, partition):
 DELETED_WITH_TREES = {
     *("process_instances", "element_instances", "variables", "jobs", "timers", "subscriptions", "incidents"),
     *("user_tasks", "user_task_comments", "loop_items", "paged_loop_items", "work_items", "message_correlations"),
-    *("compensations", "decision_instances"),
+    *("compensations", "decision_instances", "agent_answers"),
 }
 EMPTIED_LOGS = {"command_log", "event_log"}
 SEARCHED_BY_VALUE = {
@@ -158,6 +161,8 @@ NOT_ERASED = {
         OPERATORS,
     ),
     **dict.fromkeys(("documents", "document_contents", "document_parts", "document_usage"), DOCUMENTS),
+    "agent_usage": STATISTICS,
+    "agent_stops": OPERATORS,
     "audit_log": "who changed what, as the law asks for: no variables, bodies, or values of an erasure",
     **dict.fromkeys(
         (

@@ -20,7 +20,7 @@ import trio
 from tests.eventually import eventually
 from tests.named_sql import STORAGE, named_sql_files
 from vivero.storage.access import audit_log, directory, identities, sessions
-from vivero.storage.background import alert_rules, event_consumers, job_executions, outbox, usual_durations
+from vivero.storage.background import agents, alert_rules, event_consumers, job_executions, outbox, usual_durations
 from vivero.storage.background.alert_rules import AlertDelivery, DueRule
 from vivero.storage.background.outbox import EventId
 from vivero.storage.cluster import clock, leadership, maintenance, nodes, routes
@@ -670,6 +670,10 @@ ALERTS = """
     VALUES (1, -2, 'RAISED', 'PENDING', now(), '-infinity', 1), (1, -1, 'TEST', 'PENDING', now(), '-infinity', 0);
     UPDATE alert_deliveries SET error = 'x' WHERE revision = -2;
 """
+ANSWERS = f"""{JOB}
+    DELETE FROM agent_answers;
+    INSERT INTO agent_answers VALUES (2, 'd', 1, 't', now(), 'x');
+"""
 TRIM = load(STORAGE / "background" / "alert_rules.sql")["trim"]
 
 
@@ -727,6 +731,7 @@ CASES = [
     Case("alert_rules.trim", lambda c: c.execute(TRIM, (1, 1)), again, ALERTS),
     Case("alert_rules.claim", lambda c: alert_rules.claim(c, 10, 60), again, ALERTS),
     Case("alert_rules.tried", tries, again, ALERTS),
+    Case("agents.keep_answer", lambda c: agents.keep_answer(c, 1, "d", "t", "x"), again, ANSWERS),
     Case("usage.compact", lambda c: usage.compact(c, 62 * DAY_MS, 10), again, USAGE),
     Case("usage.purge", lambda c: usage.purge(c, 730 * DAY_MS, 10), again, USAGE),
     Case("usual_durations.compute", usual_durations.compute, again, USUAL),
@@ -1134,6 +1139,7 @@ WITHOUT_EFFECT = {"contents.begin", "link_keys.add"}
 WITH_CHANGES = {
     *("audit_log.add", "audit_log.refuse"),
     "task_comments.add",
+    *(f"agents.{name}" for name in ("reserve", "settle", "forget_usage", "stop", "resume")),
     *("saved_views.save", "saved_views.delete"),
     *(f"alert_rules.{name}" for name in ("drop_waiting", "save", "mute", "delete", "test")),
     *("model_drafts.add", "model_drafts.change", "model_drafts.delete"),

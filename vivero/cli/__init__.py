@@ -28,6 +28,7 @@ CLI_COMMANDS: Mapping[str, Mapping[str, tuple[str, str]]] = {
         "drain": ("server.nodes:drain", "Hand a node's partitions over to other nodes, for maintenance."),
         "db": ("server.db:db", "Print the SQL of the second database role, for multi-tenancy."),
         "background": ("server.background:background", "List, run, pause, cancel and retry background jobs."),
+        "agents": ("server.agents:agents", "Stop AI agents, let them go on, and list what is stopped."),
         "outbox": ("server.outbox:outbox", "List, retry and drop deliveries of the outbox webhook."),
         "backup": ("server.backup:backup", "Back up the database into a new directory, while the server works."),
         "restore": ("server.backup:restore", "Restore a backup of `vivero backup` into an empty database."),

@@ -23,6 +23,7 @@ from vivero.engine.appender.settings import AppenderSettings
 from vivero.engine.batch_operations.settings import BatchOperationSettings
 from vivero.engine.cluster.settings import ClusterSettings
 from vivero.engine.compute.settings import ComputeSettings
+from vivero.engine.connectors.agent_settings import AgentSettings
 from vivero.engine.connectors.outbox.settings import OutboxSettings
 from vivero.engine.connectors.settings import ConnectorSettings
 from vivero.engine.consumer.settings import ConsumerSettings
@@ -58,12 +59,10 @@ class DatabaseSettings:
     """With tenants: the same database with the second role. The embedded PostgreSQL makes this role itself."""
     pool_size: int = 8
     """Connections for reads, as many again for leasing jobs, a quarter of it for reading large jobs, and with tenants
-    as many again for reads with the second role. At most; fewer if PostgreSQL grants fewer.
-    """
+    as many again for reads with the second role. At most; fewer if PostgreSQL grants fewer."""
     allow_unsafe_commits: bool = False
-    """Start although the server may lose acknowledged commits in a crash (`synchronous_commit` or `fsync` off). For
-    tests.
-    """
+    """Start although the server may lose acknowledged commits in a crash (`synchronous_commit` or `fsync` off), in
+    tests."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,6 +119,7 @@ class Config:
     jobs: JobSettings = field(default_factory=JobSettings)
     user_tasks: UserTaskSettings = field(default_factory=UserTaskSettings)
     connectors: ConnectorSettings = field(default_factory=ConnectorSettings)
+    agents: AgentSettings = field(default_factory=AgentSettings)
     outbox: OutboxSettings = field(default_factory=OutboxSettings)
     cluster: ClusterSettings = field(default_factory=ClusterSettings)
     compute: ComputeSettings = field(default_factory=ComputeSettings)

@@ -80,7 +80,14 @@ class ConnectorTasks(NodePart):
             stores = open_stores(config.documents, reads.connection)
             documents = CallDocuments(DocumentStorage(config.documents, stores, reads.connection))
             commands = OwnCommands(appender, completions, reads.connection)
-            parts = NodeParts(settings, commands, documents, make_client=partial(HttpClient, tracer=tracer))
+            parts = NodeParts(
+                settings,
+                commands,
+                documents,
+                {"agents": config.agents},
+                reads.connection,
+                partial(HttpClient, tracer=tracer),
+            )
             self.dispatcher = ConnectorDispatcher(
                 connections.dedicated(NAME, **ONCE),
                 parts,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass, field, replace
 from datetime import timedelta
 from functools import cached_property
@@ -11,12 +12,14 @@ from typing import Any
 
 import isodate
 
+from vivero.engine.connectors.agent_settings import AgentSettings
 from vivero.engine.connectors.contract import Contract
 from vivero.engine.connectors.http.http_client import HttpClient
 from vivero.engine.connectors.outbound.documents import CallDocuments
 from vivero.engine.connectors.outbound.own_commands import OwnCommands
 from vivero.engine.connectors.settings import ConnectorSettings
 from vivero.engine.connectors.work.calls import Connector
+from vivero.storage.postgres.driver import Connection
 
 MakeClient = Callable[[ConnectorSettings], HttpClient]
 
@@ -30,8 +33,10 @@ class NodeParts:
     """The engine of the own cluster."""
     documents: CallDocuments | None = None
     """None: calls can have none."""
-    sections: Mapping[str, Any] = field(default_factory=dict)
+    sections: Mapping[str, Any] = field(default_factory=lambda: {"agents": AgentSettings()})
     """Further settings, by the name of their section."""
+    connections: Callable[[], AbstractAsyncContextManager[Connection]] | None = None
+    """Connections to the database, for the length of a block."""
     make_client: MakeClient = HttpClient
 
 

@@ -7,11 +7,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Protocol
 
 import trio
 
+from vivero.core.shared.jobs import AD_HOC
 from vivero.engine.connectors.contract import Contract
 from vivero.engine.connectors.errors import ConnectorError
 from vivero.engine.connectors.work.jobs import ConnectorJob
@@ -58,12 +59,25 @@ async def outcome(
                 done = completion(response, job.custom_headers)
         except ConnectorError as raised:
             error = masked(raised, used)
-        decided = examine(job.custom_headers, response, error, done.variables, job.retries)
+        decided = None
+        if error is None or not error.keeps_retries:
+            decided = _examined(job, response, error, done.variables)
     except ConnectorError as raised:
         error, decided = masked(raised, used), None
     if decided is not None:
         return decided
-    return done if error is None else failure(error)
+    return done if error is None else failure(error, job.retries)
+
+
+def _examined(
+    job: ConnectorJob, response: Mapping[str, Any] | None, error: ConnectorError | None, variables: Mapping[str, Any]
+) -> Outcome | None:
+    """The decision of the error expression. It cannot complete the job of an ad-hoc sub-process, which would stall."""
+    decided = examine(job.custom_headers, response, error, variables, job.retries)
+    if isinstance(decided, Completion) and job.kind == AD_HOC:
+        text = "ignoreError cannot complete the job of an ad-hoc sub-process: use bpmnError or jobError"
+        raise ConnectorError("ERROR_EXPRESSION", text, final=True)
+    return decided
 
 
 async def _answer(
@@ -85,13 +99,12 @@ def _inputs(contract: Contract, job: ConnectorJob, used: UsedSecrets) -> Mapping
         raise ConnectorError("UNKNOWN_SECRET", str(error), final=True) from error
 
 
-def failure(error: ConnectorError) -> Failure:
-    """A failed job with the variable `error`. A final error leaves no retries."""
-    return Failure(str(error), {"error": error.document}, 0 if error.final else None, error.backoff_ms)
+def failure(error: ConnectorError, retries: int) -> Failure:
+    """A failed job with the variable `error`. A final error leaves no retries. `retries`: those of the job."""
+    left = retries if error.keeps_retries else 0 if error.final else None
+    return Failure(str(error), {"error": error.document}, left, error.backoff_ms)
 
 
 def masked(error: ConnectorError, used: UsedSecrets) -> ConnectorError:
     """The error without secrets."""
-    return ConnectorError(
-        error.code, used.mask(error.message), used.mask(dict(error.variables)), error.final, error.backoff_ms
-    )
+    return replace(error, message=used.mask(error.message), variables=used.mask(dict(error.variables)))

@@ -22,7 +22,7 @@ def job_command(job: ConnectorJob, outcome: Outcome) -> JobCommand:
     try:
         return _command(job, outcome)
     except ConnectorError as error:
-        return _fail(job, failure(error), 0)
+        return _fail(job, failure(error, job.retries), 0)
 
 
 def not_stored(job: ConnectorJob, why: str) -> FailJob:

@@ -19,3 +19,5 @@ class ConnectorJob(msgspec.Struct, frozen=True, rename="camel"):
     job_lease_token: str
     process_definition_id: str | None = None
     process_instance_key: str | None = None
+    element_instance_key: str | None = None
+    kind: str = "BPMN_ELEMENT"

@@ -101,8 +101,15 @@ def test_elements_and_a_fulfilled_condition_contradict_each_other(engine):
     )
     rejected(decide(engine, "A", fulfilled=True), RejectionCode.INVALID_ARGUMENT, text)
     rejected(decide(engine, "X"), RejectionCode.NOT_FOUND, "the given elements [X] do not exist.")
-    rejected(decide(engine, "A", "A"), RejectionCode.INVALID_ARGUMENT, "duplicate activities were given.")
     assert engine.jobs == ["h"]
+
+
+def test_an_element_may_be_activated_several_times(engine):
+    """Each time has an inner instance with variables of its own."""
+    run(engine, agent())
+    decide(engine, ("A", {"n": 1}), ("A", {"n": 2}))
+    assert engine.jobs == ["A", "A"]
+    assert [scope.variables["n"].value for scope in inner(engine)] == ["1", "2"]
 
 
 def test_what_runs_may_be_ended_first(engine):

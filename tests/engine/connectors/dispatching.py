@@ -6,6 +6,7 @@ from functools import partial
 import trio
 
 from tests.engine.whole_engine import HEAD, WholeEngine
+from vivero.engine.connectors.agent_settings import AgentSettings
 from vivero.engine.connectors.contents import CONTRACTS
 from vivero.engine.connectors.dispatcher import ConnectorDispatcher
 from vivero.engine.connectors.outbound.own_commands import OwnCommands
@@ -53,11 +54,12 @@ class ConnectorEngine(WholeEngine):
         if self.dispatcher is not None:
             self.dispatcher.available(type, tenant)
 
-    def dispatching(self, connect, multi_tenancy=False, contracts=CONTRACTS, documents=None, **settings):
+    def dispatching(self, connect, multi_tenancy=False, contracts=CONTRACTS, documents=None, agents=None, **settings):
         """A dispatcher that hears of the engine's jobs."""
         given = {"allowed_targets": "127.0.0.1", "poll_interval": "PT10M", **settings}
         commands = OwnCommands(self.appender, self.completions, self.pool.connection)
-        parts = NodeParts(ConnectorSettings(enabled=True, **given), commands, documents)
+        sections = {"agents": agents or AgentSettings()}
+        parts = NodeParts(ConnectorSettings(enabled=True, **given), commands, documents, sections, self.pool.connection)
         self.dispatcher = ConnectorDispatcher(connect, parts, SECRETS, multi_tenancy=multi_tenancy, contracts=contracts)
         return self.dispatcher
 

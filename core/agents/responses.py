@@ -1,0 +1,58 @@
+"""The response of an agent: the context that becomes the variable `agent`."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from typing import Any
+
+from vivero.core.agents.errors import NOT_PARSED, AgentError
+from vivero.core.agents.inputs import AgentInputs
+from vivero.core.agents.memory.context import AgentContext, AssistantMessage, TextContent, built, written
+from vivero.core.feel import EvaluationError, from_json
+
+_FENCED = re.compile(r"\s*```[A-Za-z]*[ \t]*\n(.*?)\n?\s*```\s*", re.DOTALL)
+
+
+def response_of(message: AssistantMessage, context: AgentContext, inputs: AgentInputs) -> dict[str, Any]:
+    """The response of a message without tool calls. Empty fields are absent.
+
+    Raises AgentError: the format is JSON, and the text is not.
+    """
+    said = next((part.text for part in message.content or () if isinstance(part, TextContent)), None)
+    response: dict[str, Any] = {}
+    if inputs.format.is_json:
+        response["responseJson"] = _parsed(said or "")
+    elif said is not None:
+        response["responseText"] = said
+        if inputs.format.parses_json and (value := _parsed_if(said)) is not None:
+            response["responseJson"] = value
+    if inputs.includes_message:
+        response["responseMessage"] = built(message)
+    if inputs.includes_context:
+        response["context"] = written(context)
+    return response
+
+
+def _parsed(text: str) -> Any:
+    value = _parsed_if(text)
+    if value is None:
+        raise AgentError(NOT_PARSED, "the answer of the model is not valid JSON")
+    return value
+
+
+def _parsed_if(text: str) -> Any:
+    """The value of a text that is JSON, perhaps in a fence; None for another."""
+    fenced = _FENCED.fullmatch(text)
+    try:
+        return from_json(fenced[1] if fenced else text)
+    except (EvaluationError, ArithmeticError, RecursionError):
+        return None
+
+
+def task_response(
+    message: AssistantMessage, calls: list[Mapping[str, Any]], response: dict[str, Any]
+) -> dict[str, Any]:
+    """The response of an agent that is a task: with the tool calls, which its model makes itself."""
+    said = next((part.text for part in message.content or () if isinstance(part, TextContent)), None)
+    return {**({} if said is None else {"responseText": said}), **response, "toolCalls": calls}

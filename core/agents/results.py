@@ -1,0 +1,111 @@
+"""Results of tool calls and events, as the variable `toolCallResults` has them.
+
+They are data: nothing in them is evaluated, and each is bounded before a model sees it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+from vivero.core.agents.errors import INVALID_INPUT, UNSUPPORTED_DOCUMENT, AgentError
+from vivero.core.agents.memory.context import (
+    Content,
+    DataContent,
+    TextContent,
+    ToolCall,
+    ToolCallResult,
+    UserMessage,
+)
+from vivero.core.feel import to_json
+
+MAX_RESULT_CHARACTERS = 64 * 1024
+"""A longer result loses its end, with a note."""
+NO_RESULT = "The tool has ended. It gave no result."
+INTERRUPTED = "The tool was cancelled by an event before it ended."
+EMPTY_EVENT = "An event has occurred. It has no data."
+DOCUMENT = "camunda.document.type"
+
+
+@dataclass(frozen=True, slots=True)
+class GivenResult:
+    """An entry of the variable. `id` None: an event."""
+
+    id: str | None
+    name: str
+    value: Any
+    completed_at: Any
+
+
+def read_results(value: Any) -> list[GivenResult]:
+    """The entries of the variable. Raises AgentError."""
+    if value is None:
+        return []
+    if not isinstance(value, list):
+        raise AgentError(INVALID_INPUT, "toolCallResults is not a list")
+    return [_read(number, each) for number, each in enumerate(value)]
+
+
+def _read(number: int, entry: Any) -> GivenResult:
+    if not isinstance(entry, dict):
+        raise AgentError(INVALID_INPUT, f"toolCallResults[{number}] is not a context")
+    id, name = entry.get("id"), entry.get("name")
+    if any(_documents(entry.get("content"))):
+        raise AgentError(UNSUPPORTED_DOCUMENT, f"toolCallResults[{number}]: documents in results are not supported")
+    return GivenResult(
+        None if id is None else str(id),
+        "" if name is None else str(name),
+        entry.get("content"),
+        entry.get("completedAt"),
+    )
+
+
+def _documents(value: Any) -> Iterator[bool]:
+    """One item for each reference to a document in a value."""
+    if isinstance(value, dict):
+        if DOCUMENT in value:
+            yield True
+        for item in value.values():
+            yield from _documents(item)
+    elif isinstance(value, list):
+        for item in value:
+            yield from _documents(item)
+
+
+def result_of(call: ToolCall, given: GivenResult) -> ToolCallResult:
+    """The result of a call for the conversation."""
+    return ToolCallResult(call.id, call.name, [_content(given.value, NO_RESULT)], call.name, given.completed_at)
+
+
+def cancelled(call: ToolCall) -> ToolCallResult:
+    """The result of a call that an event has cancelled."""
+    return ToolCallResult(call.id, call.name, [TextContent(INTERRUPTED)], call.name, interrupted=True)
+
+
+def event_message(given: GivenResult) -> UserMessage:
+    """An event as a message. Its value may be empty."""
+    empty = given.value in (None, {}, []) or (isinstance(given.value, str) and not given.value.strip())
+    return UserMessage([TextContent(EMPTY_EVENT) if empty else _content(given.value, EMPTY_EVENT)], {})
+
+
+def _content(value: Any, note: str) -> Content:
+    if value is None or (isinstance(value, str) and not value.strip()):
+        return TextContent(note)
+    if isinstance(value, str):
+        return TextContent(_bounded(value))
+    content = to_json(value)
+    return DataContent(value) if len(content) <= MAX_RESULT_CHARACTERS else TextContent(_bounded(content))
+
+
+def _bounded(content: str) -> str:
+    if len(content) <= MAX_RESULT_CHARACTERS:
+        return content
+    return f"{content[:MAX_RESULT_CHARACTERS]}\n[{len(content) - MAX_RESULT_CHARACTERS} characters were left out]"
+
+
+def text_of(content: Content) -> str:
+    """A part of a message as text for a model. Parts of providers have none."""
+    if isinstance(content, TextContent):
+        return content.text
+    return to_json(content.content) if isinstance(content, DataContent) else ""

@@ -1,0 +1,131 @@
+"""Messages: the protocol of Anthropic. Source: https://docs.anthropic.com/en/api/messages"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from vivero.core.agents.memory.context import (
+    AssistantMessage,
+    Content,
+    Message,
+    ProviderContent,
+    ReasoningContent,
+    TextContent,
+    TokenUsage,
+    ToolCallResultMessage,
+)
+from vivero.core.agents.model import (
+    CONTENT_FILTERED,
+    LENGTH,
+    PAUSE,
+    STOP,
+    TOOL_USE,
+    AskedCall,
+    ModelAnswer,
+    ModelRequest,
+)
+from vivero.core.agents.results import text_of
+from vivero.core.agents.tools import alias, by_alias
+from vivero.core.agents.wires.shapes import (
+    arguments_of,
+    count,
+    items,
+    maybe_text,
+    merged,
+    result_text,
+    spoken,
+    system_text,
+    unreadable,
+    usage_or_none,
+)
+
+PROVIDER = "anthropic"
+DEFAULT_MAX_TOKENS = 4096
+_STOPS = {
+    "end_turn": STOP,
+    "stop_sequence": STOP,
+    "max_tokens": LENGTH,
+    "tool_use": TOOL_USE,
+    "refusal": CONTENT_FILTERED,
+    "pause_turn": PAUSE,
+}
+_THOUGHTS = ("thinking", "redacted_thinking")
+
+
+def body(request: ModelRequest, model: str, parameters: Mapping[str, Any]) -> dict[str, Any]:
+    """The body of a request. `parameters` are in the words of the protocol; `max_tokens` is obligatory there."""
+    document: dict[str, Any] = {
+        "model": model,
+        "max_tokens": DEFAULT_MAX_TOKENS,
+        "messages": merged(map(_turn, spoken(request))),
+    }
+    if system := system_text(request):
+        document["system"] = system
+    if request.tools:
+        document["tools"] = [
+            {"name": alias(tool.name), "description": tool.description, "input_schema": tool.input_schema}
+            for tool in request.tools
+        ]
+    return {**document, **parameters}
+
+
+def _turn(message: Message) -> tuple[str, list[dict[str, Any]]]:
+    if isinstance(message, ToolCallResultMessage):
+        return "user", [
+            {"type": "tool_result", "tool_use_id": result.id, "content": result_text(result)}
+            for result in message.results
+        ]
+    parts = [part for each in message.content or () if (part := _part(each)) is not None]
+    if not isinstance(message, AssistantMessage):
+        return "user", parts
+    return "assistant", parts + [
+        {"type": "tool_use", "id": call.id, "name": alias(call.name), "input": call.arguments}
+        for call in message.tool_calls or ()
+    ]
+
+
+def _part(content: Content) -> dict[str, Any] | None:
+    """A block. None: it is empty, or of another provider."""
+    if isinstance(content, ReasoningContent | ProviderContent):
+        return dict(content.payload) if content.provider == PROVIDER else None
+    text = text_of(content)
+    return {"type": "text", "text": text} if text.strip() else None
+
+
+def answer(document: Any, request: ModelRequest) -> ModelAnswer:
+    """The answer in the body of a response. Raises AgentError."""
+    if not isinstance(document, dict) or not isinstance(document.get("content"), list):
+        raise unreadable("it has no content")
+    blocks, names = items(document["content"]), by_alias(request.tools)
+    stop, usage = str(document.get("stop_reason") or STOP), document.get("usage")
+    calls = [_call(block, names) for block in blocks if block.get("type") == "tool_use"]
+    content = [_content(block) for block in blocks if block.get("type") != "tool_use"]
+    return ModelAnswer(
+        content,
+        calls,
+        usage_or_none(usage, _usage(usage)),
+        _STOPS.get(stop, stop),
+        maybe_text(document.get("model")),
+        maybe_text(document.get("id")),
+    )
+
+
+def _content(block: dict[str, Any]) -> Content:
+    if block.get("type") == "text":
+        return TextContent(str(block.get("text") or ""))
+    return ReasoningContent(PROVIDER, block) if block.get("type") in _THOUGHTS else ProviderContent(PROVIDER, block)
+
+
+def _call(block: Mapping[str, Any], names: Mapping[str, str]) -> AskedCall:
+    name = str(block.get("name") or "")
+    return AskedCall(str(block.get("id") or ""), names.get(name, name), arguments_of(block.get("input")))
+
+
+def _usage(usage: Any) -> TokenUsage:
+    return TokenUsage(
+        count(usage, "input_tokens"),
+        count(usage, "output_tokens"),
+        count(usage, "cache_read_input_tokens"),
+        count(usage, "cache_creation_input_tokens"),
+    )

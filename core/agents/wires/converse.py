@@ -1,0 +1,117 @@
+"""Converse: the protocol of Amazon Bedrock.
+
+Source: https://docs.aws.amazon.com/bedrock/latest/APIReference/API_runtime_Converse.html
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from vivero.core.agents.memory.context import (
+    AssistantMessage,
+    Content,
+    Message,
+    ProviderContent,
+    ReasoningContent,
+    TextContent,
+    TokenUsage,
+    ToolCallResultMessage,
+)
+from vivero.core.agents.model import CONTENT_FILTERED, LENGTH, STOP, TOOL_USE, AskedCall, ModelAnswer, ModelRequest
+from vivero.core.agents.results import text_of
+from vivero.core.agents.tools import alias, by_alias
+from vivero.core.agents.wires.shapes import (
+    arguments_of,
+    count,
+    items,
+    merged,
+    result_text,
+    spoken,
+    system_text,
+    unreadable,
+    usage_or_none,
+)
+
+PROVIDER = "bedrock"
+_STOPS = {
+    "end_turn": STOP,
+    "stop_sequence": STOP,
+    "max_tokens": LENGTH,
+    "tool_use": TOOL_USE,
+    "content_filtered": CONTENT_FILTERED,
+    "guardrail_intervened": CONTENT_FILTERED,
+}
+
+
+def body(request: ModelRequest, model: str, parameters: Mapping[str, Any]) -> dict[str, Any]:
+    """The body of a request. The model is a part of its URL. `parameters` become `inferenceConfig`."""
+    document: dict[str, Any] = {"messages": merged(map(_turn, spoken(request)))}
+    if system := system_text(request):
+        document["system"] = [{"text": system}]
+    if parameters:
+        document["inferenceConfig"] = dict(parameters)
+    if request.tools:
+        document["toolConfig"] = {"tools": list(map(_tool, request.tools))}
+    return document
+
+
+def _tool(tool: Any) -> dict[str, Any]:
+    schema = {"json": tool.input_schema}
+    return {"toolSpec": {"name": alias(tool.name), "description": tool.description, "inputSchema": schema}}
+
+
+def _turn(message: Message) -> tuple[str, list[dict[str, Any]]]:
+    if isinstance(message, ToolCallResultMessage):
+        return "user", [
+            {"toolResult": {"toolUseId": result.id, "content": [{"text": result_text(result)}]}}
+            for result in message.results
+        ]
+    parts = [part for each in message.content or () if (part := _part(each)) is not None]
+    if not isinstance(message, AssistantMessage):
+        return "user", parts
+    return "assistant", parts + [
+        {"toolUse": {"toolUseId": call.id, "name": alias(call.name), "input": call.arguments}}
+        for call in message.tool_calls or ()
+    ]
+
+
+def _part(content: Content) -> dict[str, Any] | None:
+    """A block. None: it is empty, or of another provider."""
+    if isinstance(content, ReasoningContent | ProviderContent):
+        return dict(content.payload) if content.provider == PROVIDER else None
+    text = text_of(content)
+    return {"text": text} if text.strip() else None
+
+
+def answer(document: Any, request: ModelRequest) -> ModelAnswer:
+    """The answer in the body of a response. Raises AgentError."""
+    output = document.get("output") if isinstance(document, dict) else None
+    message = output.get("message") if isinstance(output, dict) else None
+    if not isinstance(message, dict) or not isinstance(message.get("content"), list):
+        raise unreadable("it has no output.message.content")
+    blocks, names = items(message["content"]), by_alias(request.tools)
+    stop, usage = str(document.get("stopReason") or STOP), document.get("usage")
+    calls = [_call(block["toolUse"], names) for block in blocks if isinstance(block.get("toolUse"), dict)]
+    content = [_content(block) for block in blocks if "toolUse" not in block]
+    return ModelAnswer(content, calls, usage_or_none(usage, _usage(usage)), _STOPS.get(stop, stop))
+
+
+def _content(block: dict[str, Any]) -> Content:
+    if isinstance(block.get("text"), str):
+        return TextContent(block["text"])
+    return ReasoningContent(PROVIDER, block) if "reasoningContent" in block else ProviderContent(PROVIDER, block)
+
+
+def _call(block: Mapping[str, Any], names: Mapping[str, str]) -> AskedCall:
+    name = str(block.get("name") or "")
+    return AskedCall(str(block.get("toolUseId") or ""), names.get(name, name), arguments_of(block.get("input")))
+
+
+def _usage(usage: Any) -> TokenUsage:
+    return TokenUsage(
+        count(usage, "inputTokens"),
+        count(usage, "outputTokens"),
+        count(usage, "cacheReadInputTokens"),
+        count(usage, "cacheWriteInputTokens"),
+    )

@@ -1,0 +1,91 @@
+"""Settings of AI agents. Nothing is allowed until the operator names it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fnmatch import fnmatchcase
+from urllib.parse import urlsplit
+
+from vivero.engine.jobs.durations import seconds
+
+PROVIDERS = ("openai", "openaiCompatible", "azureOpenAi", "anthropic", "bedrock")
+
+
+@dataclass(frozen=True, slots=True)
+class AgentSettings:
+    """Providers and models that agents may use, and their limits. 0: no limit."""
+
+    providers: str = ""
+    """Providers that agents may call, with commas: openai, openaiCompatible, azureOpenAi, anthropic, bedrock."""
+    endpoints: str = ""
+    """Hosts, or `host:port`, separated by commas, that agents may call beside the usual ones of these providers."""
+    models: str = "*"
+    """Models that agents may use: patterns with `*`, separated by commas."""
+    ambient_credentials: str = ""
+    """Tenants, separated by commas, whose agents may use the server's own credentials of AWS, from the environment."""
+    openai_base_url: str = "https://api.openai.com/v1"
+    """URL of the provider `openai`, for gateways."""
+    max_call: str = "PT3M"
+    """Time of one call of a model, unless the model of the process gives less."""
+    max_job: str = "PT10M"
+    """Time of all calls of one job: a model that names no tool it has is asked again."""
+    max_response_bytes: int = 4 * 1024 * 1024
+    """An answer of a model, unpacked."""
+    max_tool_calls: int = 16
+    """Tools that one answer may call; the others get an error as their result."""
+    max_calls_per_instance: int = 0
+    """Calls of models that one process instance may make."""
+    max_tokens_per_instance: int = 0
+    """Tokens, of input and output, that one process instance may use."""
+    max_calls_per_day: int = 0
+    """Calls of models that one tenant may make on a day (UTC)."""
+    max_tokens_per_day: int = 0
+    """Tokens, of input and output, that one tenant may use on a day (UTC)."""
+    max_process_tokens_per_day: int = 0
+    """Tokens, of input and output, that the instances of one process may use on a day (UTC)."""
+
+    def __post_init__(self) -> None:
+        unknown = [name for name in _listed(self.providers) if name not in PROVIDERS]
+        if unknown:
+            raise ValueError(f"providers: '{unknown[0]}' is not one of {', '.join(PROVIDERS)}")
+        if any("/" in host or "*" in host for host in _listed(self.endpoints)):
+            raise ValueError("endpoints must be hosts, or host:port, without a scheme or a path")
+        if urlsplit(self.openai_base_url).scheme not in ("http", "https"):
+            raise ValueError("openai_base_url must begin with http:// or https://")
+        if min(self.max_call_s, self.max_job_s) <= 0 or min(self.max_response_bytes, self.max_tool_calls) < 1:
+            raise ValueError("max_call, max_job, max_response_bytes and max_tool_calls must be greater than 0")
+        if min(self.limits) < 0:
+            raise ValueError("limits of calls and tokens must not be negative")
+
+    @property
+    def limits(self) -> tuple[int, ...]:
+        """All budgets."""
+        return (
+            *(self.max_calls_per_instance, self.max_tokens_per_instance),
+            *(self.max_calls_per_day, self.max_tokens_per_day, self.max_process_tokens_per_day),
+        )
+
+    @property
+    def max_call_s(self) -> float:
+        return seconds(self.max_call)
+
+    @property
+    def max_job_s(self) -> float:
+        return seconds(self.max_job)
+
+    def allows_provider(self, name: str) -> bool:
+        return name in _listed(self.providers)
+
+    def allows_model(self, name: str) -> bool:
+        return any(fnmatchcase(name, pattern) for pattern in _listed(self.models))
+
+    def allows_endpoint(self, host: str, port: int | None) -> bool:
+        """Whether the operator lists a host that is not a usual one of a provider."""
+        return any(each.lower() in (host, f"{host}:{port}") for each in _listed(self.endpoints))
+
+    def allows_ambient(self, tenant: str) -> bool:
+        return tenant in _listed(self.ambient_credentials)
+
+
+def _listed(text: str) -> list[str]:
+    return [item for item in map(str.strip, text.split(",")) if item]

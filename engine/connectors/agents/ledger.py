@@ -1,0 +1,189 @@
+"""The ledger of agents in PostgreSQL: paid answers, budgets, and the kill switch.
+
+A call reserves its budget before it is made. If the ledger cannot be read or written, no call is made.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Generator
+from contextlib import AbstractAsyncContextManager, contextmanager
+from typing import TypeVar
+
+import structlog
+import trio
+
+from vivero.core.agents.errors import AgentError
+from vivero.core.agents.memory.context import TokenUsage
+from vivero.engine.connectors.agent_settings import AgentSettings
+from vivero.engine.connectors.agents.model_calls import PreparedCall
+from vivero.engine.connectors.work.jobs import ConnectorJob
+from vivero.storage.background import agents
+from vivero.storage.background.agents import TODAY, WHOLE_LIFE, AgentStop, Budget, Exceeded
+from vivero.storage.postgres.driver import Connection
+from vivero.storage.postgres.errors import StorageError, describe
+
+log = structlog.get_logger(__name__)
+
+Connections = Callable[[], AbstractAsyncContextManager[Connection]]
+
+T = TypeVar("T")
+
+BUDGET_EXCEEDED = "AGENT_BUDGET_EXCEEDED"
+STOPPED = "AGENTS_STOPPED"
+NO_LEDGER = "AGENT_LEDGER_UNAVAILABLE"
+LOOK_S = 1.0
+"""The interval in which a call that runs looks whether agents were stopped."""
+PAUSE_S = 30.0
+"""The pause of a job whose agents are stopped, before it is tried again."""
+CHARACTERS_PER_TOKEN = 3
+"""A cautious estimate of the tokens of a request."""
+OUTPUT_TOKENS = 4096
+"""Reserved for an answer whose length the model does not limit."""
+_LIMITS = ("max_tokens", "max_completion_tokens", "maxTokens")
+
+
+class Stopped(AgentError):
+    """The operator has stopped these agents. The job loses no retry, and is tried again after a pause."""
+
+    pause_ms = round(PAUSE_S * 1000)
+
+
+class Ledger:
+    """The ledger of a node."""
+
+    def __init__(self, connections: Connections, settings: AgentSettings) -> None:
+        self._connections, self._settings = connections, settings
+        self._stops: list[AgentStop] = []
+        self._looked_at = float("-inf")
+        self._lock = trio.Lock()
+
+    async def find(self, job: ConnectorJob, call: PreparedCall) -> bytes | None:
+        """The answer that this request of this job got before. Raises AgentError."""
+        with _available():
+            async with self._connections() as connection:
+                found = await agents.find_answer(connection, int(job.job_key), call.digest)
+        return None if found is None else found.encode()
+
+    async def keep(self, job: ConnectorJob, call: PreparedCall, answer: bytes) -> None:
+        """Keep an answer. If that fails, the call is made again only if the node ends before the job does."""
+        try:
+            async with self._connections() as connection:
+                await agents.keep_answer(connection, int(job.job_key), call.digest, job.tenant_id, answer.decode())
+        except StorageError as error:
+            log.warning("the answer of a model could not be kept", job=job.job_key, why=describe(error))
+
+    # -- budgets
+
+    async def reserve(self, job: ConnectorJob, call: PreparedCall) -> tuple[list[Budget], int]:
+        """Reserve a call and its tokens. Raises AgentError if a budget would be exceeded."""
+        budgets, tokens = self._budgets(job), _estimate(call)
+        if budgets:
+            with _available():
+                try:
+                    async with self._connections() as connection, connection.transaction():
+                        budgets = await agents.reserve(connection, budgets, tokens)
+                except Exceeded as error:
+                    raise _exceeded(error.budget, tokens) from None
+        return budgets, tokens
+
+    async def settle(self, budgets: list[Budget], reserved: int, usage: TokenUsage | None) -> None:
+        """Count what a call has used. A call that does not say it counts as its reservation."""
+        if usage is None or not budgets:
+            return
+        used = usage.input + usage.output + usage.cache_read_token_count + usage.cache_creation_token_count
+        try:
+            async with self._connections() as connection, connection.transaction():
+                await agents.settle(connection, budgets, used - reserved)
+        except StorageError as error:
+            log.warning("the usage of a model counts as its reservation", why=describe(error))
+
+    def _budgets(self, job: ConnectorJob) -> list[Budget]:
+        """The budgets with a limit, in the order in which all calls lock them."""
+        given = self._settings
+        tenant, process = job.tenant_id, job.process_definition_id or ""
+        instance = int(job.process_instance_key or 0)
+        made = (
+            Budget("instance", tenant, process, instance, WHOLE_LIFE, given.max_calls_per_instance,
+                given.max_tokens_per_instance),
+            Budget("process", tenant, process, 0, TODAY, 0, given.max_process_tokens_per_day),
+            Budget("tenant", tenant, "", 0, TODAY, given.max_calls_per_day, given.max_tokens_per_day),
+        )  # fmt: skip
+        return [budget for budget in made if budget.max_calls or budget.max_tokens]
+
+    # -- the kill switch
+
+    async def unless_stopped(self, job: ConnectorJob, model: str, call: Callable[[], Awaitable[T]]) -> T:
+        """The answer of a call, which is cancelled if the operator stops these agents. Raises Stopped, AgentError."""
+        await self._check(job, model)
+        answer: T | None = None
+        failure: AgentError | None = None
+        async with trio.open_nursery() as nursery:
+            nursery.start_soon(self._watch, job, model, nursery.cancel_scope)
+            try:
+                answer = await call()
+            except AgentError as error:
+                failure = error
+            nursery.cancel_scope.cancel()
+        if answer is not None:
+            return answer
+        if failure is None:
+            self._looked_at = float("-inf")
+            await self._check(job, model)  # raises, unless they go on already
+            failure = Stopped(STOPPED, "the operator has stopped these agents", False)
+        raise failure
+
+    async def _watch(self, job: ConnectorJob, model: str, scope: trio.CancelScope) -> None:
+        """Cancel a call when its agents are stopped."""
+        while True:
+            await trio.sleep(LOOK_S)
+            try:
+                await self._check(job, model)
+            except Stopped:
+                scope.cancel()
+                return
+            except AgentError as error:
+                log.warning("a call of a model goes on, and nobody knows whether it is stopped", why=describe(error))
+
+    async def _check(self, job: ConnectorJob, model: str) -> None:
+        found = (job.tenant_id, job.process_definition_id or "", model)
+        for stop in await self._current():
+            if all(not named or named == own for named, own in zip(stop, found, strict=True)):
+                named = ", ".join(f"{what} {name}" for what, name in zip(stop._fields, stop, strict=True) if name)
+                raise Stopped(
+                    STOPPED, f"the operator has stopped {named or 'all agents'}: `vivero agents resume` ends it", False
+                )
+
+    async def _current(self) -> list[AgentStop]:
+        """What is stopped, not older than the interval: all calls of the node share one look."""
+        async with self._lock:
+            if trio.current_time() - self._looked_at >= LOOK_S:
+                with _available():
+                    async with self._connections() as connection:
+                        self._stops = await agents.stops(connection)
+                self._looked_at = trio.current_time()
+            return self._stops
+
+
+@contextmanager
+def _available() -> Generator[None]:
+    """The block uses the ledger. Without it no model is called, and the job is tried again."""
+    try:
+        yield
+    except StorageError as error:
+        raise AgentError(NO_LEDGER, f"the ledger of agents cannot be used: {error}", final=False) from error
+
+
+def _estimate(call: PreparedCall) -> int:
+    """Tokens that a call may use."""
+    limits = [call.provider.parameters.get(name) for name in _LIMITS]
+    output = next((int(limit) for limit in limits if isinstance(limit, int) and limit > 0), OUTPUT_TOKENS)
+    return len(call.content) // CHARACTERS_PER_TOKEN + output
+
+
+def _exceeded(budget: Budget, tokens: int) -> AgentError:
+    limits = {"calls": budget.max_calls, "tokens": budget.max_tokens}
+    known = " and ".join(f"{limit} {name}" for name, limit in limits.items() if limit)
+    of = {"instance": "this process instance", "process": f"the process '{budget.process_id}' for a day"}
+    whose = of.get(budget.name, f"the tenant '{budget.tenant}' for a day")
+    text = f"the budget of {whose} is {known}, and the next call reserves {tokens} tokens"
+    return AgentError(BUDGET_EXCEEDED, f"{text}: raise it in the settings agents.… and resolve the incident")

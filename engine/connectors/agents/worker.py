@@ -1,0 +1,119 @@
+"""Works the jobs of agents: of ad-hoc sub-processes, whose elements are the tools."""
+
+from __future__ import annotations
+
+import random
+from functools import partial
+
+import trio
+
+from vivero.core.agents.errors import AgentError
+from vivero.core.agents.inputs import read_inputs
+from vivero.core.agents.loop import Activate, AgentJob, Ask, Respond, WaitForResults, begin, take, tool_call_variable
+from vivero.core.agents.memory.context import ToolCall, written
+from vivero.core.agents.model import ModelAnswer
+from vivero.core.agents.responses import response_of
+from vivero.core.agents.wires.providers import Provider, read_provider
+from vivero.core.agents.wires.table import WIRES
+from vivero.core.feel import from_json
+from vivero.core.records.ad_hoc import AdHocResult, ElementToActivate
+from vivero.engine.connectors.agent_settings import AgentSettings
+from vivero.engine.connectors.agents.ledger import Ledger, Stopped
+from vivero.engine.connectors.agents.model_calls import PreparedCall, check_allowed, prepared, respond
+from vivero.engine.connectors.errors import ConnectorError
+from vivero.engine.connectors.outbound.surroundings import Surroundings
+from vivero.engine.connectors.work.calls import Call
+from vivero.engine.connectors.work.jobs import ConnectorJob
+from vivero.engine.connectors.work.results import Completion, encoded
+
+JITTER = 0.1
+"""Pauses that a provider asks for become longer by up to this part, so that agents do not all come back at once."""
+KEEP_S = 2.0
+"""Time to store an answer while the node stops, or the job is gone."""
+TOOL_CALL, TOOL_RESULT = "toolCall", "toolCallResult"
+
+
+class Agent:
+    """Works the jobs of ad-hoc sub-processes."""
+
+    def __init__(self, around: Surroundings) -> None:
+        settings, connections = around.parts.sections["agents"], around.parts.connections
+        if not isinstance(settings, AgentSettings) or connections is None:
+            raise ValueError("agents need their settings and connections to the database")
+        self._client, self._settings = around.client, settings
+        self._ledger = Ledger(connections, settings)
+
+    async def answer(self, call: Call) -> Completion:
+        """The decision about an ad-hoc sub-process. Raises ConnectorError."""
+        try:
+            return await self._decide(call)
+        except AgentError as error:
+            raise _as_connector_error(error) from error
+
+    async def _decide(self, call: Call) -> Completion:
+        given = call.inputs
+        inputs = read_inputs(
+            *(given.get(name) for name in ("adHocSubProcessElements", "agentContext", "toolCallResults", "data"))
+        )
+        step = begin(inputs, _of(call.job))
+        if isinstance(step, WaitForResults):
+            return Completion({}, AdHocResult())
+        end = await self._asked(step, call)
+        context = written(end.context)
+        if isinstance(end, Activate):
+            result = AdHocResult(tuple(map(_element, end.calls)), False, end.cancels)
+            return Completion({"agentContext": context, "toolCallResults": end.refused}, result)
+        response = response_of(end.message, end.context, inputs)
+        return Completion({"agentContext": context, "agent": response}, AdHocResult((), True, end.cancels))
+
+    async def _asked(self, step: Ask, call: Call) -> Activate | Respond:
+        """The end of all calls of the model that one job needs."""
+        provider = read_provider(call.inputs.get("provider"), self._settings.openai_base_url)
+        check_allowed(provider, self._settings, call.job.tenant_id)
+        while True:
+            answer = await self._ask(step, provider, call)
+            after = take(step, answer, self._settings.max_tool_calls)
+            if not isinstance(after, Ask):
+                return after
+            step = after
+
+    async def _ask(self, step: Ask, provider: Provider, call: Call) -> ModelAnswer:
+        """The answer to one request. One that was paid before a crash is used again."""
+        request = prepared(provider, step.request, call.used)
+        content = await self._ledger.find(call.job, request)
+        if content is not None:
+            return _answer(content, request)
+        return await self._ledger.unless_stopped(call.job, provider.model, partial(self._pay, request, call))
+
+    async def _pay(self, request: PreparedCall, call: Call) -> ModelAnswer:
+        """The answer to a call, which is stored before anything else can go wrong."""
+        reserved = await self._ledger.reserve(call.job, request)
+        content = await respond(request, self._client, self._settings, call.used)
+        with trio.CancelScope(shield=True, deadline=trio.current_time() + KEEP_S):
+            await self._ledger.keep(call.job, request, content)
+        answer = _answer(content, request)
+        await self._ledger.settle(*reserved, answer.usage)
+        return answer
+
+
+def _answer(content: bytes, call: PreparedCall) -> ModelAnswer:
+    return WIRES[call.provider.wire].answer(from_json(content.decode()), call.request)
+
+
+def _of(job: ConnectorJob) -> AgentJob:
+    return AgentJob(
+        job.job_key, job.process_definition_key, job.process_instance_key or "", job.element_instance_key or ""
+    )
+
+
+def _element(call: ToolCall) -> ElementToActivate:
+    """A tool to activate. The preset result keeps the tool's result inside of its own scope."""
+    return ElementToActivate(call.name, encoded({TOOL_CALL: tool_call_variable(call), TOOL_RESULT: ""}))
+
+
+def _as_connector_error(error: AgentError) -> ConnectorError:
+    if isinstance(error, Stopped):
+        return ConnectorError(error.code, error.message, backoff_ms=error.pause_ms, keeps_retries=True)
+    pause_s = error.retry_after_s
+    backoff_ms = None if pause_s is None else round(pause_s * (1 + random.random() * JITTER) * 1000)
+    return ConnectorError(error.code, error.message, error.variables, error.final, backoff_ms)

@@ -1,0 +1,48 @@
+"""AI agents: `io.camunda.agenticai:aiagent-job-worker:1`, an ad-hoc sub-process whose elements are the tools."""
+
+from __future__ import annotations
+
+from vivero.engine.connectors.contract import Contract, Input, Kind
+
+_PROVIDERS = ("openai", "openaiCompatible", "azureOpenAi", "anthropic", "bedrock")
+_MODEL_INPUTS = (
+    Input("provider.type", choices=_PROVIDERS, required=True),
+    Input("data.systemPrompt.prompt"),
+    Input("data.userPrompt.prompt", required=True),
+    Input("data.memory.storage.type", default="in-process", choices=("in-process",)),
+    Input("data.memory.contextWindowSize", Kind.NUMBER, 20),
+    Input("data.limits.maxModelCalls", Kind.NUMBER, 10),
+    Input("data.response.format.type", default="text", choices=("text", "json")),
+    Input("data.response.format.parseJson", Kind.FLAG, False),
+    Input("data.response.format.schema", Kind.CONTEXT),
+    Input("data.response.format.schemaName", default="Response"),
+    Input("data.response.includeAssistantMessage", Kind.FLAG, False),
+    Input("data.response.includeAgentContext", Kind.FLAG, False),
+)
+_ERRORS = (
+    *("FAILED_MODEL_CALL", "MAXIMUM_NUMBER_OF_MODEL_CALLS_REACHED", "FAILED_TO_PARSE_RESPONSE_CONTENT"),
+    *("MODEL_RESPONSE_CONTENT_FILTERED", "NO_USER_MESSAGE_CONTENT", "TOOL_CALL_RESULTS_ON_EMPTY_CONTEXT"),
+    *("MIGRATION_MISSING_TOOLS", "INVALID_TOOL_DEFINITION", "UNSUPPORTED", "UNSUPPORTED_DOCUMENT", "NOT_ALLOWED"),
+    *("AGENT_BUDGET_EXCEEDED", "AGENTS_STOPPED", "AGENT_LEDGER_UNAVAILABLE"),
+)
+
+AGENT = Contract(
+    name="AI agent",
+    types=("io.camunda.agenticai:aiagent-job-worker:1",),
+    inputs=(
+        Input("adHocSubProcessElements", Kind.LIST),
+        Input("agentContext", Kind.CONTEXT),
+        Input("toolCallResults", Kind.LIST),
+        *_MODEL_INPUTS,
+        Input(
+            "data.events.behavior",
+            default="WAIT_FOR_TOOL_CALL_RESULTS",
+            choices=("WAIT_FOR_TOOL_CALL_RESULTS", "INTERRUPT_TOOL_CALLS"),
+        ),
+    ),
+    result="agent, agentContext",
+    handler="vivero.engine.connectors.agents.worker:Agent",
+    secrets=("provider",),
+    errors=_ERRORS,
+    limit="agents.max_job",
+)

@@ -1,0 +1,287 @@
+"""Agents end to end: jobs of ad-hoc sub-processes, a provider on loopback, and tools that the engine runs."""
+
+import json
+
+import pytest
+import trio
+
+from tests.core.engine import raw
+from tests.engine.connectors.agent_models import Script, agent, chat
+from tests.engine.connectors.dispatching import ended, running
+from vivero.core.records.instances import CancelInstance
+from vivero.core.records.jobs import CompleteJob
+from vivero.engine.connectors.agent_settings import AgentSettings
+from vivero.storage.background import agents
+from vivero.storage.background.agents import AgentStop
+
+WEATHER = ("w", "Weather", {"city": "Bonn"})
+
+
+@pytest.fixture
+def dispatcher(engine, connect):
+    def make(targets="127.0.0.1", **given):
+        allowed = {"providers": "openaiCompatible,bedrock", "endpoints": "127.0.0.1", **given}
+        return engine.dispatching(connect, agents=AgentSettings(**allowed), allowed_targets=targets)
+
+    return make
+
+
+async def answer_of(engine):
+    """The variable `answer` of the instance that ended."""
+    return json.loads(await engine.value("SELECT value FROM variables WHERE name = 'answer'"))
+
+
+async def incident(engine):
+    await engine.until_value(1, "SELECT count(*) FROM incidents")
+    return await engine.value("SELECT message FROM incidents")
+
+
+async def complete(engine, element, **variables):
+    """Complete the first open job of an element."""
+    query = "SELECT coalesce(min(job_key), 0) FROM jobs WHERE element_id = $1 AND ended_at IS NULL"
+    with trio.fail_after(20):
+        while not (key := await engine.value(query, element)):
+            await trio.lowlevel.checkpoint()
+    reply = await engine.run(CompleteJob(key, raw(variables)))
+    assert reply.rejection is None
+
+
+async def test_one_tool_and_one_answer(engine, dispatcher, server):
+    server.answer = script = Script([chat(None, WEATHER, ("n", "Nothing", {})), chat("Sun.")])
+    await engine.deploy(agent(server.url))
+    async with running(dispatcher()):
+        await engine.create(question="Sun?")
+        await ended(engine, 1)
+    answer = await answer_of(engine)
+    assert answer["responseText"] == "Sun."
+    assert answer["context"]["metrics"]["modelCalls"] == 2
+    assert script.results() == ['{"sun":true,"city":"Bonn"}', "The tool has ended. It gave no result."]
+    names = await engine.rows("SELECT name FROM variables WHERE scope_key = process_instance_key")
+    assert {name for (name,) in names} == {"question", "answer", "toolCallResults"}, "nothing else leaves the agent"
+    assert script.bodies[0]["tools"][0]["function"]["parameters"]["required"] == ["city"]
+    assert server.received[0].headers["authorization"] == "Bearer canary-secret"
+    assert await engine.value("SELECT count(*) FROM agent_answers") == 1, "the first is in the log"
+
+
+async def test_tools_at_once_and_the_same_one_twice(engine, dispatcher, server):
+    """The job after the first result completes without a call. Results come in the order of the calls."""
+    server.answer = script = Script([chat(None, ("a", "Slow", {}), ("b", "Slow", {}), WEATHER), chat("Done.")])
+    await engine.deploy(agent(server.url))
+    async with running(dispatcher()):
+        await engine.create(question="Go")
+        await complete(engine, "Slow", toolCallResult="first")
+        await complete(engine, "Slow", toolCallResult=False)
+        await ended(engine, 1)
+    assert script.results() == ["first", "false", '{"sun":true,"city":"Bonn"}']
+    assert len(script.bodies) == 2
+
+
+async def test_calls_that_cannot_be_made_cost_no_incident(engine, dispatcher, server):
+    answers = [chat(None, ("x", "Unknown", {})), chat(None, WEATHER, ("y", "Weather", {})), chat("Done.")]
+    server.answer = script = Script(answers)
+    await engine.deploy(agent(server.url))
+    async with running(dispatcher()):
+        await engine.create(question="Go")
+        await ended(engine, 1)
+    assert script.results(1)[0].startswith("Error: the tool was not called: there is no tool 'Unknown'")
+    assert script.results()[1:] == [
+        '{"sun":true,"city":"Bonn"}',
+        "Error: the tool was not called: 'city' is missing.",
+    ]
+
+
+BOUNDARY = (
+    '<boundaryEvent id="caught" attachedToRef="agent"><errorEventDefinition errorRef="limit"/></boundaryEvent>'
+    '<endEvent id="other"/><sequenceFlow id="c" sourceRef="caught" targetRef="other"/>'
+)
+LIMIT = "if error.code = &#34;MAXIMUM_NUMBER_OF_MODEL_CALLS_REACHED&#34; then bpmnError(&#34;LIMIT&#34;, error.message)"
+
+
+async def test_the_limit_of_calls_is_a_bpmn_error_if_the_model_says_so(engine, dispatcher, server):
+    server.answer = script = Script([chat(None, WEATHER)])
+    headers = f'<zeebe:header key="errorExpression" value="={LIMIT} else null"/>'
+    made = agent(server.url, headers=headers, beside=BOUNDARY, limits__maxModelCalls="=2")
+    await engine.deploy(made.replace(b"</definitions>", b'<error id="limit" errorCode="LIMIT"/></definitions>'))
+    async with running(dispatcher()):
+        await engine.create(question="Go")
+        await ended(engine, 1)
+    assert len(script.bodies) == 2
+    assert await engine.value("SELECT count(*) FROM element_instances WHERE element_id = 'other'") == 1
+
+
+async def test_errors_cannot_be_ignored(engine, dispatcher, server):
+    server.answer = Script([(401, {}, {"error": {"code": "invalid_api_key", "message": "canary-secret"}})])
+    await engine.deploy(agent(server.url, headers='<zeebe:header key="errorExpression" value="=ignoreError({})"/>'))
+    async with running(dispatcher()):
+        await engine.create(question="Go")
+        assert "ignoreError cannot complete" in await incident(engine)
+
+
+async def test_failed_calls(engine, dispatcher, server):
+    """500 and 429 are repeated, the latter when the provider says so; 401 is an incident at once."""
+    server.answer = Script([(500, {}, {}), (500, {}, {}), chat("Done.")])
+    await engine.deploy(agent(server.url))
+    async with running(dispatcher()):
+        await engine.create(question="Go")
+        await ended(engine, 1)
+        server.answer = Script([(429, {"Retry-After": "700"}, {"error": {"code": "rate_limit"}})])
+        await engine.create(question="Go")
+        await engine.until_value(1, "SELECT count(*) FROM jobs WHERE retries = 2 AND ended_at IS NULL")
+        wait_s = "SELECT extract(epoch FROM available_at - updated_at)::int FROM jobs WHERE ended_at IS NULL"
+        assert 295 <= await engine.value(wait_s) <= 335
+        server.answer = Script([(401, {}, {"error": {"code": "invalid_api_key", "message": "your key canary-secret"}})])
+        await engine.create(question="Go")
+        assert await incident(engine) == "FAILED_MODEL_CALL: the provider answers 401 (invalid_api_key)"
+
+
+@pytest.mark.parametrize(
+    ("given", "why"),
+    [
+        ({"providers": ""}, "NOT_ALLOWED: agents.providers does not name the provider 'openaiCompatible'"),
+        ({"models": "gpt-*"}, "NOT_ALLOWED: agents.models does not allow the model 'm'"),
+        ({"endpoints": "other.example"}, "NOT_ALLOWED: agents.endpoints does not name the host '127.0.0.1"),
+        ({"targets": ""}, "FORBIDDEN_ADDRESS: 127.0.0.1 is not a public address"),
+        ({"max_tokens_per_instance": 50}, "AGENT_BUDGET_EXCEEDED: the budget of this process instance is 50 tokens"),
+    ],
+)
+async def test_settings_forbid_calls(engine, dispatcher, server, given, why):
+    await engine.deploy(agent(server.url))
+    async with running(dispatcher(**given)):
+        await engine.create(question="Go")
+        assert (await incident(engine)).startswith(why)
+    assert server.received == []
+
+
+async def test_a_redirect_is_not_followed(engine, dispatcher, server):
+    server.answer = Script([(307, {"Location": "http://169.254.169.254/"}, {})])
+    await engine.deploy(agent(server.url))
+    async with running(dispatcher()):
+        await engine.create(question="Go")
+        assert await incident(engine) == "FAILED_MODEL_CALL: the provider answers 307"
+    assert len(server.received) == 1
+
+
+async def test_an_answer_is_paid_once(engine, dispatcher, server, monkeypatch):
+    """The node ends between the answer and the report of it. The next one reports the stored answer."""
+    server.answer = script = Script([chat("Done.")])
+    await engine.deploy(agent(server.url))
+    made, answered = dispatcher(), trio.Event()
+
+    async def never(_job, _command):
+        answered.set()
+        await trio.sleep_forever()
+
+    with monkeypatch.context() as patch:
+        patch.setattr(made, "_report", never)
+        async with running(made):
+            await engine.create(question="Go")
+            await answered.wait()
+    assert await engine.value("SELECT count(*) FROM agent_answers") == 1
+    async with running(made):
+        await ended(engine, 1)
+    assert (await answer_of(engine))["responseText"] == "Done."
+    assert len(script.bodies) == 1
+
+
+async def test_a_call_ends_with_its_job(engine, dispatcher, server):
+    begun, over = trio.Event(), trio.Event()
+
+    async def never(_request):
+        begun.set()
+        try:
+            await trio.sleep_forever()
+        finally:
+            over.set()
+
+    server.answer = never
+    await engine.deploy(agent(server.url))
+    made = dispatcher()
+    async with running(made):
+        await engine.create(question="Go")
+        await begun.wait()
+        key = await engine.value("SELECT process_instance_key FROM process_instances")
+        assert (await engine.run(CancelInstance(key))).rejection is None
+        for held in made.leases.held.values():
+            held.renew_at = 0  # the time of the renewal has come
+        made.wake()
+        with trio.fail_after(20):
+            while made.figures.failed or made.leases.held:
+                await trio.lowlevel.checkpoint()
+
+
+async def test_stopped_agents_wait_without_losing_a_retry(engine, dispatcher, server, connection):
+    begun = trio.Event()
+
+    async def never(_request):
+        begun.set()
+        await trio.sleep_forever()
+
+    server.answer = never
+    await engine.deploy(agent(server.url))
+    async with running(dispatcher()):
+        await engine.create(question="Go")
+        await begun.wait()
+        assert await agents.stop(connection, AgentStop("", "p", ""))
+        await engine.until_value("AGENTS_STOPPED", "SELECT split_part(error_message, ':', 1) FROM jobs")
+    assert await engine.rows("SELECT retries, available_at > updated_at FROM jobs") == [(3, True)]
+    assert len(server.received) == 1
+    assert await agents.resume(connection, AgentStop("", "p", ""))
+
+
+async def test_bedrock_gets_signed_requests(engine, dispatcher, server):
+    text = {"output": {"message": {"role": "assistant", "content": [{"text": "Done."}]}}, "stopReason": "end_turn"}
+    server.answer = Script([text])
+    await engine.deploy(agent(server.url, "bedrock"))
+    async with running(dispatcher()):
+        await engine.create(question="Go")
+        await ended(engine, 1)
+    [request] = server.received
+    assert request.target == "/model/m/converse"
+    assert request.headers["authorization"].startswith("AWS4-HMAC-SHA256 Credential=AKID/")
+    assert "canary" not in str(request)
+
+
+async def test_a_conversation_goes_on_in_another_instance(engine, dispatcher, server):
+    server.answer = script = Script([chat("Yes."), chat("No.")])
+    await engine.deploy(agent(server.url))
+    async with running(dispatcher()):
+        await engine.create(question="One?")
+        await ended(engine, 1)
+        context = (await answer_of(engine))["context"]
+        await engine.create(question="Two?", context=context)
+        await ended(engine, 2)
+    assert [message["content"] for message in script.bodies[1]["messages"]] == ["Be brief.", "One?", "Yes.", "Two?"]
+
+
+async def test_secrets_in_data_are_text(engine, dispatcher, server):
+    server.answer = script = Script([chat("{{secrets.KEY}}")])
+    await engine.deploy(agent(server.url, systemPrompt__prompt="{{secrets.KEY}} canary-secret"))
+    async with running(dispatcher()):
+        await engine.create(question="{{secrets.KEY}}")
+        await ended(engine, 1)
+    assert [message["content"] for message in script.bodies[0]["messages"]] == [
+        "{{secrets.KEY}} ***",
+        "{{secrets.KEY}}",
+    ]
+    assert (await answer_of(engine))["responseText"] == "{{secrets.KEY}}"
+
+
+async def test_a_budget_holds_for_calls_at_once(engine):
+    budget = agents.Budget("tenant", "t", "", 0, agents.TODAY, 5, 1000)
+    granted = []
+
+    async def reserve():
+        try:
+            async with engine.pool.connection() as connection, connection.transaction():
+                granted.append(await agents.reserve(connection, [budget], 150))
+        except agents.Exceeded:
+            pass
+
+    async with trio.open_nursery() as nursery:
+        for _ in range(12):
+            nursery.start_soon(reserve)
+    assert len(granted) == 5
+    async with engine.pool.connection() as connection, connection.transaction():
+        await agents.settle(connection, granted[0], -700)
+        rows = (await connection.execute("SELECT calls, tokens FROM agent_usage")).rows
+    assert rows == [(5, 50)]

@@ -1,0 +1,100 @@
+"""The command `agents`: the kill switch of AI agents. It works on the database itself, without a server."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import click
+
+from vivero.cli.shared.database import change, on_database
+from vivero.cli.shared.failures import Failure
+from vivero.cli.shared.groups import Group
+from vivero.cli.shared.options import json_option, tell
+from vivero.cli.shared.recorded import record
+from vivero.cli.shared.rows import print_rows
+from vivero.cli.shared.settings import Database, database_in_use
+from vivero.storage.background import agents as storage
+from vivero.storage.background.agents import AgentStop
+from vivero.storage.postgres.driver import Connection
+from vivero.terminal.terminal_tables import Column
+
+STOPS = (
+    Column("tenant", lambda item: item["tenant"] or "all"),
+    Column("process", lambda item: item["process_id"] or "all"),
+    Column("model", lambda item: item["model"] or "all"),
+)
+
+
+@click.group(cls=Group)
+def agents() -> None:
+    """Stop AI agents, let them go on, and list what is stopped.
+
+    Stopped agents call no model: running calls are cancelled within some seconds, and their jobs wait without losing a
+    retry.
+
+    \b
+    Examples:
+      vivero agents stop
+      vivero agents stop --process support --model 'gpt-5'
+      vivero agents resume
+    """
+
+
+def _which(command: Callable[..., None]) -> Callable[..., None]:
+    """The options that name agents."""
+    for option in (
+        click.option("--model", metavar="NAME", default="", help="Only calls of this model."),
+        click.option("--process", "process_id", metavar="ID", default="", help="Only agents of this process."),
+        click.option("--tenant", metavar="ID", default="", help="Only agents of this tenant."),
+    ):
+        command = option(command)
+    return command
+
+
+@agents.command("stop")
+@_which
+@json_option
+@database_in_use
+def stop(tenant: str, process_id: str, model: str, database: Database, as_json: bool) -> None:
+    """Stop the calls of models, of all agents or of those that the options name."""
+    which = AgentStop(tenant, process_id, model)
+
+    async def work(connection: Connection) -> bool:
+        return await storage.stop(connection, which)
+
+    made = change(database, record("agents stop", "RESOURCE", "UPDATE", _name(which)), work, Failure)
+    _tell(as_json, which, "are stopped" if made else "were stopped already", "stopped")
+
+
+@agents.command("resume")
+@_which
+@json_option
+@database_in_use
+def resume(tenant: str, process_id: str, model: str, database: Database, as_json: bool) -> None:
+    """End a stop that was made with the same options."""
+    which = AgentStop(tenant, process_id, model)
+
+    async def work(connection: Connection) -> None:
+        if not await storage.resume(connection, which):
+            raise Failure(f"{_name(which)} were not stopped as such: `vivero agents list` shows what is")
+
+    change(database, record("agents resume", "RESOURCE", "UPDATE", _name(which)), work, Failure)
+    _tell(as_json, which, "go on", "resumed")
+
+
+@agents.command("list")
+@json_option
+@database_in_use
+def list_stops(as_json: bool, database: Database) -> None:
+    """List what is stopped."""
+    print_rows([each._asdict() for each in on_database(database, storage.stops, Failure)], STOPS, as_json)
+
+
+def _name(which: AgentStop) -> str:
+    parts = (("tenant", which.tenant), ("process", which.process_id), ("model", which.model))
+    named = ", ".join(f"{what} {name}" for what, name in parts if name)
+    return f"agents of {named}" if named else "all agents"
+
+
+def _tell(as_json: bool, which: AgentStop, said: str, outcome: str) -> None:
+    tell(as_json, f"{_name(which)} {said}", **which._asdict(), outcome=outcome)
