@@ -10,10 +10,13 @@ from collections.abc import Iterable
 from vivero.engine.connectors.contract import Contract
 from vivero.engine.connectors.contracts.agents import AGENT
 from vivero.engine.connectors.contracts.email import EMAIL
+from vivero.engine.connectors.contracts.graphql import GRAPHQL
 from vivero.engine.connectors.contracts.http_json import HTTP_JSON
 from vivero.engine.connectors.contracts.send_message import SEND_MESSAGE
+from vivero.engine.connectors.contracts.sendgrid import SENDGRID
+from vivero.engine.connectors.contracts.slack import SLACK
 
-CONTRACTS = (HTTP_JSON, SEND_MESSAGE, EMAIL, AGENT)
+CONTRACTS = (HTTP_JSON, SEND_MESSAGE, EMAIL, GRAPHQL, SENDGRID, SLACK, AGENT)
 """In the order of the documentation."""
 
 
