@@ -12,7 +12,7 @@ unexport PYTHONDONTWRITEBYTECODE
 PYTEST  = $(BIN)/python -m pytest -p no:xdist $(if $(filter-out 0,$(WORKERS)),--forks $(WORKERS))
 
 .DEFAULT_GOAL := help
-.PHONY: help install console deploy-tools peers chart sbom demo up test test-long check map tables reference schema statements format bench budget chaos mutants lock clean
+.PHONY: help install console deploy-tools peers chart docs sbom demo up test test-long check map tables reference schema statements format bench budget chaos mutants lock clean
 
 help:            ## show this list
 	@sed -nE 's/^([a-z-]+): .*## (.*)/  make \1	\2/p' $(MAKEFILE_LIST) | expand -t 18
@@ -43,6 +43,14 @@ $(VENV)/deploy/.installed: requirements/deploy.txt | $(STAMP)
 chart: install   ## check the Helm chart and write what it gives to tests/operations/chart; Go builds Helm, in minutes
 	test -x $(VENV)/helm/helm || GOBIN=$(abspath $(VENV)/helm) go install helm.sh/helm/v3/cmd/helm@v3.22.0
 	$(BIN)/python -m tests.operations.charts $(VENV)/helm/helm
+
+docs: $(VENV)/docs/.installed ## write the documentation as a site, which needs no network, to dist/docs; a link that leads nowhere fails
+	$(VENV)/docs/bin/sphinx-build --quiet --fail-on-warning --keep-going --jobs auto -b html -c docs/site docs dist/docs
+
+$(VENV)/docs/.installed: requirements/docs.txt | $(STAMP)
+	$(BIN)/python -m venv $(VENV)/docs
+	$(VENV)/docs/bin/python -m pip install --quiet --disable-pip-version-check --require-hashes -r requirements/docs.txt
+	touch $@
 
 sbom: deploy-tools ## list all parts of the program and of its console, with versions and licences, in dist/*.cdx.json (CycloneDX)
 	$(BIN)/python -m venv --clear dist/parts
@@ -118,6 +126,7 @@ lock: install    ## pin every dependency anew, with hashes and without addresses
 	$(BIN)/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-annotate --no-header --extra embedded --group dev pyproject.toml -c requirements/program.txt -o requirements/develop.txt
 	$(BIN)/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-annotate --no-header --group console -o requirements/node.txt
 	$(BIN)/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-annotate --no-header --group deploy -o requirements/deploy.txt
+	$(BIN)/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-annotate --no-header --group docs -o requirements/docs.txt
 
 clean:           ## remove .venv and caches
 	rm -rf $(VENV) .mypy_cache .ruff_cache .pytest_cache .hypothesis console/node_modules console/dist
