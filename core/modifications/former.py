@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
+from operator import attrgetter
 
 import msgspec
 
@@ -175,22 +176,14 @@ def is_closed(job: Job) -> bool:
     return job.state == "ERROR_THROWN" or (job.state == "FAILED" and job.retries <= 0)
 
 
+_of_task = attrgetter(*UserTaskCreated.__struct_fields__[2:])
+"""The fields of a task that its creation says, which follow its key and its element."""
+
+
 def _user_task(task: UserTask) -> UserTaskCreated:
     if task.transition is not None:
         raise Lost("it has terminated a user task with a change that waited for listeners")
-    return UserTaskCreated(
-        task.key,
-        task.element.key,
-        task.assignee,
-        task.candidate_groups,
-        task.candidate_users,
-        task.due_at,
-        task.follow_up_at,
-        task.priority,
-        task.headers,
-        task.external_form,
-        task.form_key,
-    )
+    return UserTaskCreated(task.key, task.element.key, *_of_task(task))
 
 
 def _timer(timer: Timer) -> Iterator[Restoring]:

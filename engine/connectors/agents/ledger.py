@@ -154,7 +154,7 @@ class Ledger:
                 )
 
     async def _current(self) -> list[AgentStop]:
-        """What is stopped, not older than the interval: all calls of the node share one look."""
+        """The stopped work, not older than the interval: all calls of the node share one look."""
         async with self._lock:
             if trio.current_time() - self._looked_at >= LOOK_S:
                 with _available():

@@ -4,7 +4,7 @@ import { get, Problem, search } from '../../../lib/api.ts';
 import { t } from '../../../lib/i18n.ts';
 import httpJson from './http_json.json';
 
-/** What this console reads of a template. The library checks the rest against the schema. */
+/** The part of a template that this console reads. The library checks the rest against the schema. */
 export type Template = { id: string; name: string; version?: number; description?: string; icon?: unknown };
 /** `problems`: why some templates, or all of a file, are not offered. */
 export type Library = { templates: Template[]; problems: string[] };
