@@ -73,6 +73,11 @@ def test_each_alert_is_made_to_fire_in_a_test():
     assert alerts - set(fired) == set()
 
 
+def test_each_alert_is_in_the_runbook():
+    alerts = re.findall(r"- alert: (\w+)", (OPERATIONS / "alerts.yml").read_text())
+    assert sorted(re.findall(r"\*\*(Vivero\w+)\*\*", (OPERATIONS / "runbook.md").read_text())) == sorted(alerts)
+
+
 def test_every_query_of_the_dashboard_can_be_parsed(tmp_path):
     """As rules: the tool parses the expressions of rules."""
     tool = shutil.which("promtool")
