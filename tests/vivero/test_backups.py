@@ -57,7 +57,22 @@ def taken(whole_backup, tmp_path):
     return shutil.copytree(whole_backup, tmp_path / "backup")
 
 
+VALUES = """
+    SELECT a, a[2] IS NULL, (SELECT shift = interval '1 hour' * -21 - interval '57 min' FROM clock) FROM of_a_test"""
+"""Arrays with NULL and negative intervals would be read as others by sessions with the settings of the database."""
+
+
 async def test_there_and_back(filled, empty_database, tmp_path):
+    execute(
+        filled,
+        "UPDATE clock SET shift = interval '-1 day +02:03'",
+        "CREATE TABLE of_a_test (a text[])",
+        "INSERT INTO of_a_test VALUES (ARRAY['NULL', NULL])",
+    )
+    for dsn in (filled, empty_database):
+        name = conninfo_to_dict(dsn)["dbname"]
+        for setting in ("array_nulls = off", "IntervalStyle = sql_standard"):
+            execute(dsn, f"ALTER DATABASE {name} SET {setting}")
     seen = []
     manifest = await backups.take(filled, tmp_path / "backup", jobs=2, progress=lambda *more: seen.append(more))
     assert {what for what, _, _ in seen} == {"dumping", "verifying"}
@@ -72,6 +87,8 @@ async def test_there_and_back(filled, empty_database, tmp_path):
     assert (await connection.execute("SELECT count(*) FROM since_recovery")).rows == [(0,)]  # keys are to jump
     assert await migrate(connection) == []
     connection.close()
+    for dsn in (filled, empty_database):
+        assert execute(dsn, VALUES).fetchall() == [(["NULL", None], True, True)]
 
 
 def test_the_commands_say_what_they_did(filled, empty_database, tmp_path):
@@ -139,13 +156,6 @@ async def test_a_directory_that_is_no_backup(tmp_path):
         await backups.verify(tmp_path, silent)
 
 
-async def test_counts_that_differ_are_told(taken, empty_database):
-    manifest = await backups.verify(taken, silent)
-    changed(taken, rows=manifest.rows | {"jobs": 5})
-    with pytest.raises(BackupProblem, match="jobs has 0 rows, not 5"):
-        await backups.restore(empty_database, taken, backups.read_manifest(taken), silent)
-
-
 async def test_a_restore_that_fails_leaves_nothing(taken, empty_database):
     """The last file of the dump is damaged, and its sum is not looked at."""
     manifest = await backups.verify(taken, silent)
@@ -163,32 +173,6 @@ async def test_a_backup_of_a_newer_postgresql(taken, empty_database):
     changed(taken, pgDump=99)
     with pytest.raises(BackupProblem, match="restore it into PostgreSQL 99 or later"):
         await backups.restore(empty_database, taken, backups.read_manifest(taken), silent)
-
-
-# ---- settings
-
-
-async def test_settings_of_the_database_change_no_value(filled, empty_database, tmp_path):
-    """Arrays with NULL and negative intervals would be read as others."""
-    connection = await driver.connect(filled)
-    await connection.execute("UPDATE clock SET shift = interval '-1 day +02:03'")
-    await connection.script("CREATE TABLE of_a_test (a text[]); INSERT INTO of_a_test VALUES (ARRAY['NULL', NULL])")
-    connection.close()
-    for dsn in (filled, empty_database):
-        name = conninfo_to_dict(dsn)["dbname"]
-        execute(
-            dsn,
-            *(f"ALTER DATABASE {name} SET {each}" for each in ("array_nulls = off", "IntervalStyle = sql_standard")),
-        )
-    manifest = await backups.take(filled, tmp_path / "backup", jobs=2, progress=silent)
-    await backups.restore(empty_database, tmp_path / "backup", manifest, silent)
-    values = (
-        "SELECT a, a[2] IS NULL, (SELECT shift = interval '1 hour' * -21 - interval '57 min' FROM clock) FROM of_a_test"
-    )
-    for dsn in (filled, empty_database):
-        connection = await driver.connect(dsn)
-        assert (await connection.execute(values)).rows == [(["NULL", None], True, True)]
-        connection.close()
 
 
 # ---- schemas
@@ -221,9 +205,13 @@ def of_a_schema(postgres_dsn, tmp_path_factory):
     return directory
 
 
-@pytest.mark.parametrize("before", ["SELECT 1", 'CREATE SCHEMA "App"', "CREATE TABLE schema_of_others (n int)"])
+@pytest.mark.parametrize("before", ['CREATE SCHEMA "App"', "CREATE TABLE schema_of_others (n int)"])
 def test_a_schema_is_restored_whether_it_exists_or_not(of_a_schema, empty_database, before):
     execute(empty_database, before)
+    assert_restored(of_a_schema, empty_database)
+
+
+def assert_restored(of_a_schema, empty_database):
     said = run(restore, of_a_schema, "--database-url", at(empty_database, '"App"'))
     assert (said.exit_code, "restored: 0 instances" in said.output) == (0, True), said.output
     assert tables(empty_database)["App"] > 50
@@ -277,7 +265,7 @@ def test_a_restore_that_fails_after_the_load_leaves_what_was_there(of_a_schema, 
 
 
 def test_a_forgotten_search_path_is_told_by_all_commands(of_a_schema, empty_database, tmp_path):
-    assert run(restore, of_a_schema, "--database-url", at(empty_database, '"App"')).exit_code == 0
+    assert_restored(of_a_schema, empty_database)
     for command, *arguments in ((backup, tmp_path / "b"), (migrate_command, "--check"), (migrate_command,), (roles,)):
         said = run(command, *arguments, "--database-url", empty_database)
         assert (said.exit_code, "but the schema App has one" in said.output) == (1, True), said.output
