@@ -13,14 +13,14 @@ PATHS = sorted({route.path for route in ROUTES})
 SAFE = {route.path for route in ROUTES if route.method == "GET"} - {PATH}
 
 
-@pytest.mark.parametrize("path", PATHS)
-async def test_head_and_options_change_nothing(client, engine, path):
-    target = re.sub(r"\{\w+\}", "1", path)
-    head = await client("HEAD", target)
-    assert (head.status == 405) == (path not in SAFE), head.status
-    options = await client("OPTIONS", target)
-    assert (options.status, bool(options.headers[b"allow"])) == (405, True)
-    assert engine.appended == []
+async def test_head_and_options_change_nothing(client, engine):
+    for path in PATHS:
+        target = re.sub(r"\{\w+\}", "1", path)
+        head = await client("HEAD", target)
+        assert (head.status == 405) == (path not in SAFE), (path, head.status)
+        options = await client("OPTIONS", target)
+        assert (options.status, bool(options.headers[b"allow"])) == (405, True), path
+        assert engine.appended == [], path
 
 
 def test_no_route_that_is_read_changes_anything():
