@@ -374,7 +374,12 @@ def blocking(text: str) -> str:
     return text
 
 
-SOURCES = ("typed/asynchronous.py", "typed/asynchronous_paging.py", "typed/asynchronous_searches.py")
+SOURCES = (
+    "typed/asynchronous.py",
+    "typed/asynchronous_operations.py",
+    "typed/asynchronous_paging.py",
+    "typed/asynchronous_searches.py",
+)
 BY_PEOPLE = ("filters.py",)
 """Files of records that are not generated."""
 

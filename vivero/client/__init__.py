@@ -25,7 +25,7 @@ NAMES: dict[str, tuple[str, ...]] = {
     "typed.asynchronous": ("AsyncBatchHandle", "AsyncInstanceHandle", "AsyncViveroClient"),
     "typed.asynchronous_paging": ("AsyncSearch",),
     "records.filters": ("Where",),
-    "typed.outcomes": ("Deployment", "NotCompleted", "NotDecided", "StillRunning"),
+    "typed.outcomes": ("Comment", "Deployment", "NotCompleted", "NotDecided", "QueuedCommand", "StillRunning"),
     "typed.synchronous": ("BatchHandle", "InstanceHandle", "ViveroClient"),
     "typed.synchronous_paging": ("Search",),
 }

@@ -15,7 +15,7 @@ from vivero.client.answers import (
 from vivero.client.records.filters import Where
 from vivero.client.typed.asynchronous import AsyncBatchHandle, AsyncInstanceHandle, AsyncViveroClient
 from vivero.client.typed.asynchronous_paging import AsyncSearch
-from vivero.client.typed.outcomes import Deployment, NotCompleted, NotDecided, StillRunning
+from vivero.client.typed.outcomes import Comment, Deployment, NotCompleted, NotDecided, QueuedCommand, StillRunning
 from vivero.client.typed.synchronous import BatchHandle, InstanceHandle, ViveroClient
 from vivero.client.typed.synchronous_paging import Search
 
@@ -29,6 +29,7 @@ __all__ = [
     "BadRequest",
     "BatchHandle",
     "ClientError",
+    "Comment",
     "Conflict",
     "Deployment",
     "InstanceHandle",
@@ -39,6 +40,7 @@ __all__ = [
     "NotSendable",
     "OutcomeUnknown",
     "Overloaded",
+    "QueuedCommand",
     "Search",
     "StillRunning",
     "Unavailable",

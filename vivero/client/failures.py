@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Set
 
 import httpx
 
@@ -10,6 +11,7 @@ from vivero.client.answers import ClientError, NotSendable, Unreachable, why_not
 
 NOT_SENT_OR_LOST = (ValueError, OverflowError, RecursionError, httpx.InvalidURL, httpx.HTTPError)
 """All that a request may raise before there is an answer."""
+TEMPORARY_REDIRECT = 307
 _NOT_CONNECTED = (httpx.ConnectError, httpx.ConnectTimeout)
 _ERROR_NUMBER = re.compile(r"^\[Errno -?\d+\] ")
 
@@ -33,3 +35,21 @@ def _reason(error: Exception) -> str:
     while cause is not None and not str(cause):
         cause = cause.__cause__ or cause.__context__
     return _ERROR_NUMBER.sub("", str(cause)) if cause is not None else type(error).__name__
+
+
+def redirect_of(response: httpx.Response, nodes: Set[str]) -> str | None:
+    """The URL at which to repeat a request that another node leads; None if it is answered.
+
+    Credentials go to the given nodes only. Instead of any other, the same node gets the request with the mark of the
+    redirect, and carries it out itself.
+    """
+    location = str(response.headers.get("location", ""))
+    if response.status_code != TEMPORARY_REDIRECT or not location:
+        return None
+    try:
+        url = httpx.URL(location)
+    except (httpx.InvalidURL, ValueError):
+        return None
+    if any(location.startswith(f"{node}/") for node in nodes):
+        return location
+    return str(url.raw_path, "ascii")

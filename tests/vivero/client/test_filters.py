@@ -98,7 +98,7 @@ def test_what_is_refused_before_it_is_sent():
         (lambda: key_of(True, "key"), "True is no key"),
         (lambda: key_of("", "key"), "is no key"),
         (lambda: batch("process-instances/cancellation", {}, {}), "a batch needs a filter"),
-        (lambda: modification("check", {}, (), {}), "activate must be a list of texts, not the text 'check'"),
+        (lambda: modification("check", {}, (), {}), "activate must be a list of texts, not 'check'"),
         (lambda: migration(object(), {}), "has none under the name process_definition_key"),
         (lambda: creation("p", {}, version=None, business_id=None, tags="eu", before=(), tenant_id=None), "tags must"),
     ):

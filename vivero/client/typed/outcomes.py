@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from datetime import datetime
 from typing import Any
 
 import msgspec
@@ -98,6 +99,34 @@ class Evaluation(msgspec.Struct, rename="camel", frozen=True):
     output: str | None = None
     failed_decision_definition_id: str | None = None
     failure_message: str | None = None
+
+
+class Comment(msgspec.Struct, rename="camel", frozen=True):
+    """A comment on a user task."""
+
+    comment_key: str
+    author: str | None
+    text: str
+    creation_date: datetime
+
+
+class Comments(msgspec.Struct, rename="camel", frozen=True):
+    items: list[Comment]
+
+
+class QueuedCommand(msgspec.Struct, rename="camel", frozen=True):
+    """A command that a transaction has queued: QUEUED, APPENDED, DONE, REJECTED (with code and reason), or ERASED.
+
+    A background job has the id of its execution.
+    """
+
+    id: str
+    state: str
+    command_position: str | None = None
+    background_job_id: str | None = None
+    code: str | None = None
+    reason: str | None = None
+    answer: Any = None
 
 
 class CreatedBatch(msgspec.Struct, rename="camel", frozen=True):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, replace
 from datetime import datetime
@@ -97,9 +98,13 @@ def deployment(files: Iterable[FileToDeploy], tenant_id: str | None) -> ApiReque
 
 
 def _file(given: FileToDeploy) -> tuple[str, bytes]:
-    if isinstance(given, tuple):
-        return given
-    path = Path(fspath(given))
+    match given:
+        case (str(), bytes()):
+            return given
+        case str() | PathLike():
+            path = Path(fspath(given))
+        case _:
+            raise NotSendable(f"a file to deploy must be a path, or (name, bytes), not {given!r}")
     return path.name, read_bytes(path)
 
 
@@ -118,8 +123,8 @@ def creation(
         "variables": variables,
         "processDefinitionVersion": version,
         "businessId": business_id,
-        "tags": _texts("tags", tags) or None,
-        "startInstructions": [{"elementId": id} for id in _texts("before", before)] or None,
+        "tags": texts("tags", tags) or None,
+        "startInstructions": [{"elementId": id} for id in texts("before", before)] or None,
         "tenantId": tenant_id,
     }
     return command("POST", "/v2/process-instances", body)
@@ -154,13 +159,13 @@ def modification(activate: Any, move: Mapping[Any, str], terminate: Collection[s
     given = [{"variables": variables}] if variables else []
     return {
         "activateInstructions": [
-            {"elementId": id, "variableInstructions": given} for id in _texts("activate", activate)
+            {"elementId": id, "variableInstructions": given} for id in texts("activate", activate)
         ],
         "moveInstructions": [
-            _move(str(source), target) | {"variableInstructions": given} for source, target in move.items()
+            _move(str(source), target) | {"variableInstructions": given} for source, target in pairs("move", move)
         ],
         "terminateInstructions": [
-            {"elementInstanceKey" if one.isdecimal() else "elementId": one} for one in _texts("terminate", terminate)
+            {"elementInstanceKey" if one.isdecimal() else "elementId": one} for one in texts("terminate", terminate)
         ],
     }
 
@@ -183,7 +188,7 @@ def migration(target: Any, mappings: Mapping[str, str]) -> Json:
     return {
         "targetProcessDefinitionKey": key_of(target, "process_definition_key"),
         "mappingInstructions": [
-            {"sourceElementId": source, "targetElementId": goal} for source, goal in mappings.items()
+            {"sourceElementId": source, "targetElementId": goal} for source, goal in pairs("mappings", mappings)
         ],
     }
 
@@ -199,10 +204,25 @@ def named_variables(given: Any, named: Mapping[str, Any]) -> Json:
     return variables_from(given, named)
 
 
-def _texts(name: str, given: Collection[str | int]) -> list[str]:
-    if isinstance(given, str):
-        raise NotSendable(f"{name} must be a list of texts, not the text {given!r}")
+def texts(name: str, given: Collection[str | int]) -> list[str]:
+    """The texts of an argument. Raises NotSendable for anything but a list of them."""
+    if isinstance(given, str | bytes | Mapping) or not isinstance(given, Iterable):
+        raise NotSendable(f"{name} must be a list of texts, not {given!r}")
     return [str(one) for one in given]
+
+
+def pairs(name: str, given: Mapping[Any, str]) -> list[tuple[Any, str]]:
+    """The items of a mapping. Raises NotSendable for anything else."""
+    if not isinstance(given, Mapping):
+        raise NotSendable(f"{name} must be a mapping, not {given!r}")
+    return list(given.items())
+
+
+def milliseconds(name: str, time_s: float) -> int:
+    """Raises NotSendable for what is no number of seconds."""
+    if isinstance(time_s, bool) or not isinstance(time_s, int | float) or not math.isfinite(time_s):
+        raise NotSendable(f"{name} must be a number of seconds, not {time_s!r}")
+    return round(time_s * 1000)
 
 
 def awaited(creation: ApiRequest, wait_s: float) -> ApiRequest:
@@ -227,8 +247,8 @@ def task_changes(
     given = {
         "dueDate": _date("due_date", due_date),
         "followUpDate": _date("follow_up_date", follow_up_date),
-        "candidateUsers": None if candidate_users is None else _texts("candidate_users", candidate_users),
-        "candidateGroups": None if candidate_groups is None else _texts("candidate_groups", candidate_groups),
+        "candidateUsers": None if candidate_users is None else texts("candidate_users", candidate_users),
+        "candidateGroups": None if candidate_groups is None else texts("candidate_groups", candidate_groups),
         "priority": priority,
     }
     return {name: value for name, value in given.items() if value is not None}

@@ -9,40 +9,35 @@ from __future__ import annotations
 
 import time
 from collections.abc import Collection, Mapping
-from datetime import datetime
 from types import TracebackType
 from typing import Any, Self, TypeVar, Unpack
 
 import httpx
 import msgspec
 
-from vivero.client.addresses import Credentials, address_from, blocking_http_client, credentials_from
+from vivero.client.addresses import Credentials, address_from, blocking_http_client, credentials_from, normalised
 from vivero.client.answers import ClientError, NotSendable, OutcomeUnknown, answer_of, whole_blocking
-from vivero.client.failures import NOT_SENT_OR_LOST, failure_of
+from vivero.client.failures import NOT_SENT_OR_LOST, failure_of, redirect_of
 from vivero.client.records.batch_operations import BatchOperationRecord
 from vivero.client.records.filters import filter_of
 from vivero.client.records.incidents import IncidentFilter
-from vivero.client.records.jobs import JobRecord
 from vivero.client.records.process_instances import ProcessInstanceFilter, ProcessInstanceRecord
 from vivero.client.records.user_tasks import UserTaskRecord
+from vivero.client.records.variables import VariableRecord
 from vivero.client.rest import TIMEOUT_S, path_part
 from vivero.client.typed import requests
 from vivero.client.typed.outcomes import (
     CreatedBatch,
     Creation,
     Deployment,
-    Evaluation,
     NotCompleted,
-    NotDecided,
-    SentMessage,
-    SentSignal,
     StillRunning,
 )
-from vivero.client.typed.queries import RecordQuery
+from vivero.client.typed.queries import DEFAULT_PAGE_ITEMS, RecordQuery
 from vivero.client.typed.repetition import Polling, Repetition, check_time
 from vivero.client.typed.requests import ApiRequest, FileToDeploy, key_of, named_variables
+from vivero.client.typed.synchronous_operations import Operations
 from vivero.client.typed.synchronous_paging import Search
-from vivero.client.typed.synchronous_searches import Searches
 from vivero.client.values import decoded
 
 R = TypeVar("R")
@@ -53,12 +48,13 @@ LEAST_WAIT_S = 1.0
 NO_ITEMS: tuple[str, ...] = ()
 
 
-class ViveroClient(Searches):
+class ViveroClient(Operations):
     """A connection to a server. Open it with `async with`, or end it with `close`.
 
     `address`, `credentials`: those of the environment by default, as for workers. `tenant_id`: the tenant of what it
     deploys, starts and sends, and of what it finds. `timeout_s`: the time for each answer. `retry_s`: the time for
     which a request is repeated while no server takes it, or its answer is lost. `connections`: the most that it opens.
+    `nodes`: addresses of the cluster to which redirects may lead, with the credentials; others are not followed.
     All requests raise ClientError: BadRequest, NotAllowed, NotFound, Conflict, OutcomeUnknown, Unavailable.
     """
 
@@ -71,9 +67,11 @@ class ViveroClient(Searches):
         timeout_s: float = TIMEOUT_S,
         retry_s: float = RETRY_S,
         connections: int | None = None,
+        nodes: Collection[str] = (),
         transport: httpx.BaseTransport | None = None,
     ) -> None:
         self.address = address_from(address)
+        self._nodes = frozenset(map(normalised, requests.texts("nodes", nodes)))
         self.tenant_id = tenant_id
         self._timeout_s, self._retry_s = timeout_s, check_time("retry_s", retry_s)
         found = credentials_from() if credentials is None else credentials
@@ -107,17 +105,22 @@ class ViveroClient(Searches):
             time.sleep(pause_s)
 
     def _send_once(self, request: ApiRequest, headers: dict[str, str], content: dict[str, Any]) -> bytes:
-        timeout = self._timeout_s + request.patience_s
-        try:
-            with self._http.stream(
-                request.method, request.path, headers=headers, timeout=timeout, **content
-            ) as response:
-                found = whole_blocking(response)
-        except NOT_SENT_OR_LOST as error:
-            raise failure_of(error, self.address) from error
+        found = self._exchange(request, request.path, headers, content)
+        if (target := redirect_of(found, self._nodes)) is not None:
+            found = self._exchange(request, target, headers, content)
         if not found.is_success:
             answer_of(found)
         return found.content
+
+    def _exchange(
+        self, request: ApiRequest, url: str, headers: dict[str, str], content: dict[str, Any]
+    ) -> httpx.Response:
+        timeout = self._timeout_s + request.patience_s
+        try:
+            with self._http.stream(request.method, url, headers=headers, timeout=timeout, **content) as response:
+                return whole_blocking(response)
+        except NOT_SENT_OR_LOST as error:
+            raise failure_of(error, self.address) from error
 
     def request(self, method: str, path: str, body: Any = None) -> Any:
         """The decoded answer of any path of the API, such as "/v2/topology"; None if it is empty.
@@ -265,6 +268,10 @@ class ViveroClient(Searches):
         """End a suspension."""
         self.send(requests.of_instance(instance, "resumption"))
 
+    def undo(self, instance: InstanceSubject) -> None:
+        """Take the latest of these operations back (docs/undo.md). Raises Conflict, which says why there is none."""
+        self.send(requests.of_instance(instance, "undo"))
+
     def set_variables(
         self, scope: ScopeSubject, variables: object = None, /, *, local: bool = False, **named: Any
     ) -> None:
@@ -274,96 +281,11 @@ class ViveroClient(Searches):
         self.send(requests.command("PUT", f"/v2/element-instances/{key}/variables", body))
 
     def variables_of(self, scope: ScopeSubject) -> dict[str, Any]:
-        """The variables that an instance or an element instance has itself, by name."""
+        """The variables that an instance or an element instance of any tenant has itself, by name."""
         key = key_of(scope, "element_instance_key", "process_instance_key", "key")
-        return {one.name: one.decoded for one in self.variables(scope_key=key)}
-
-    # ------------------------------------------------------------------------------------- messages and decisions
-
-    def publish(
-        self,
-        name: str,
-        correlation_key: str = "",
-        variables: object = None,
-        /,
-        *,
-        time_to_live_s: float = 0.0,
-        message_id: str | None = None,
-        **named: Any,
-    ) -> SentMessage:
-        """Publish a message to who waits for it now, or begins to within its time to live.
-
-        A `message_id` is accepted once while the message lives: the next one gets Conflict.
-        """
-        request = requests.message(
-            "publication",
-            name,
-            correlation_key,
-            named_variables(variables, named),
-            self.tenant_id,
-            timeToLive=round(time_to_live_s * 1000),
-            messageId=message_id,
-        )
-        return self._answer(request, SentMessage)
-
-    def correlate(self, name: str, correlation_key: str = "", variables: object = None, /, **named: Any) -> SentMessage:
-        """Send a message to the one who waits for it. Raises NotFound if nobody does."""
-        found = named_variables(variables, named)
-        request = requests.message("correlation", name, correlation_key, found, self.tenant_id)
-        return self._answer(request, SentMessage)
-
-    def signal(self, name: str, variables: object = None, /, **named: Any) -> SentSignal:
-        """Broadcast a signal."""
-        request = requests.signal(name, named_variables(variables, named), self.tenant_id)
-        return self._answer(request, SentSignal)
-
-    def decide(self, decision_id: str, variables: object = None, /, **named: Any) -> Any:
-        """The output of the latest version of a decision. Raises NotDecided."""
-        request = requests.decision(decision_id, named_variables(variables, named), self.tenant_id)
-        found = self._answer(request, Evaluation)
-        if found.failure_message is not None:
-            raise NotDecided(found.failed_decision_definition_id or decision_id, found.failure_message)
-        return None if found.output is None else decoded(found.output.encode(), Any)
-
-    # ----------------------------------------------------------------------------------- tasks, incidents and jobs
-
-    def complete(self, task: TaskSubject, variables: object = None, /, **named: Any) -> None:
-        """Complete a user task, with variables for its process."""
-        self.send(requests.of_task(task, "completion", {"variables": named_variables(variables, named)}))
-
-    def assign(self, task: TaskSubject, assignee: str, *, override: bool = True) -> None:
-        """Assign a user task. Without `override`, Conflict if it has an assignee."""
-        self.send(requests.of_task(task, "assignment", {"assignee": assignee, "allowOverride": override}))
-
-    def unassign(self, task: TaskSubject) -> None:
-        """Remove the assignee of a user task."""
-        key = key_of(task, "user_task_key")
-        self.send(requests.command("DELETE", f"/v2/user-tasks/{key}/assignee"))
-
-    def update(
-        self,
-        task: TaskSubject,
-        *,
-        due_date: datetime | str | None = None,
-        follow_up_date: datetime | str | None = None,
-        candidate_users: Collection[str] | None = None,
-        candidate_groups: Collection[str] | None = None,
-        priority: int | None = None,
-    ) -> None:
-        """Change attributes of a user task; an empty text or list removes one."""
-        changes = requests.task_changes(due_date, follow_up_date, candidate_users, candidate_groups, priority)
-        key = key_of(task, "user_task_key")
-        self.send(requests.command("PATCH", f"/v2/user-tasks/{key}", {"changeset": changes}))
-
-    def resolve(self, incident: IncidentSubject) -> None:
-        """Resolve an incident: the server tries the failed step again. A job without retries needs `set_retries`."""
-        key = key_of(incident, "incident_key")
-        self.send(requests.command("POST", f"/v2/incidents/{key}/resolution", {}))
-
-    def set_retries(self, job: JobSubject, retries: int) -> None:
-        """Set the number of retries of a job."""
-        key = key_of(job, "job_key")
-        self.send(requests.command("PATCH", f"/v2/jobs/{key}", {"changeset": {"retries": retries}}))
+        path, of_scope = "/v2/variables/search?truncateValues=false", {"scope_key": key}
+        found = self._search(path, VariableRecord, of_scope, None, False, DEFAULT_PAGE_ITEMS, False)
+        return {one.name: one.decoded for one in found}
 
     # --------------------------------------------------------------------------------------------- batch operations
 
@@ -388,7 +310,9 @@ class ViveroClient(Searches):
 
     def move_all(self, moves: Mapping[str, str], **filter: Unpack[ProcessInstanceFilter]) -> BatchHandle:
         """Move elements of all active instances that fit, from ids to ids."""
-        pairs = [{"sourceElementId": source, "targetElementId": goal} for source, goal in moves.items()]
+        pairs = [
+            {"sourceElementId": source, "targetElementId": goal} for source, goal in requests.pairs("moves", moves)
+        ]
         return self._batch("process-instances/modification", filter, {"moveInstructions": pairs})
 
     def resolve_all(self, **filter: Unpack[IncidentFilter]) -> BatchHandle:
@@ -484,6 +408,3 @@ class BatchHandle:
 InstanceSubject = InstanceHandle | ProcessInstanceRecord | str | int
 ScopeSubject = InstanceHandle | ProcessInstanceRecord | UserTaskRecord | msgspec.Struct | str | int
 DefinitionSubject = msgspec.Struct | str | int
-TaskSubject = UserTaskRecord | str | int
-IncidentSubject = msgspec.Struct | str | int
-JobSubject = JobRecord | str | int
