@@ -42,9 +42,12 @@ from vivero.core.agents.memory.context import (
 )
 from vivero.core.agents.memory.window import window
 from vivero.core.agents.model import CONTENT_FILTERED, PAUSE, AskedCall, ModelAnswer, ModelRequest
-from vivero.core.agents.results import GivenResult, cancelled, event_message, result_of
+from vivero.core.agents.results import GivenResult, cancelled, event_message, read_results, result_of
 from vivero.core.agents.schemas import problems
 from vivero.core.agents.tools import META, tools_of
+
+REFUSED = "refusedToolCallResults"
+"""The property with results of calls that a task did not give to its process."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,7 +107,8 @@ def begin(inputs: AgentInputs, job: AgentJob, *, waits: bool = True) -> Ask | Wa
     if added is None:
         return WaitForResults()
     messages, cancels = added
-    context = replace(context, properties={**context.properties, ELEMENT_INSTANCE: job.element_instance_key})
+    kept = {name: value for name, value in context.properties.items() if name != REFUSED}
+    context = replace(context, properties={**kept, ELEMENT_INSTANCE: job.element_instance_key})
     return _ask(inputs, _with(context, _instructed(context, inputs) + messages), cancels)
 
 
@@ -144,12 +148,13 @@ def _input(
         if not prompt.strip():
             raise AgentError(NO_USER_MESSAGE, "data.userPrompt.prompt is empty, so there is nothing to ask the model")
         return [UserMessage([TextContent(prompt)], {}), *map(event_message, events)], False
-    given = {result.id: result for result in inputs.results if result.id is not None}
+    results = [*read_results(context.properties.get(REFUSED)), *inputs.results]
+    given = {result.id: result for result in results if result.id is not None}
     missing = [call for call in calls if call.id not in given]
     if missing and waits and not (inputs.interrupts and events):
         return None
-    results = [_result(call, given) for call in calls]
-    more: list[Message] = [ToolCallResultMessage(results), *map(event_message, events)]
+    answered = [_result(call, given) for call in calls]
+    more: list[Message] = [ToolCallResultMessage(answered), *map(event_message, events)]
     if is_again and inputs.user_prompt.strip():
         more.append(UserMessage([TextContent(inputs.user_prompt)], {}))
     return more, bool(missing) and waits

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
 from typing import Any
+
+from msgspec.structs import replace
 
 from vivero.core.agents.errors import NOT_PARSED, AgentError
 from vivero.core.agents.inputs import AgentInputs
+from vivero.core.agents.loop import REFUSED, Activate, Respond, tool_call_variable
 from vivero.core.agents.memory.context import AgentContext, AssistantMessage, TextContent, built, written
 from vivero.core.feel import EvaluationError, from_json
 
@@ -19,7 +21,7 @@ def response_of(message: AssistantMessage, context: AgentContext, inputs: AgentI
 
     Raises AgentError: the format is JSON, and the text is not.
     """
-    said = next((part.text for part in message.content or () if isinstance(part, TextContent)), None)
+    said = _text(message)
     response: dict[str, Any] = {}
     if inputs.format.is_json:
         response["responseJson"] = _parsed(said or "")
@@ -50,9 +52,22 @@ def _parsed_if(text: str) -> Any:
         return None
 
 
-def task_response(
-    message: AssistantMessage, calls: list[Mapping[str, Any]], response: dict[str, Any]
-) -> dict[str, Any]:
-    """The response of an agent that is a task: with the tool calls, which its model makes itself."""
-    said = next((part.text for part in message.content or () if isinstance(part, TextContent)), None)
-    return {**({} if said is None else {"responseText": said}), **response, "toolCalls": calls}
+def task_response(step: Activate | Respond, inputs: AgentInputs) -> dict[str, Any]:
+    """The response of an agent that is a task: with its context, and the tool calls that the process makes itself.
+
+    Raises AgentError, as `response_of` does.
+    """
+    if isinstance(step, Respond):
+        return {**response_of(step.message, step.context, inputs), "context": written(step.context), "toolCalls": []}
+    context = replace(step.context, properties={**step.context.properties, REFUSED: step.refused})
+    said = _text(step.message)
+    return {
+        **({} if said is None else {"responseText": said}),
+        "context": written(context),
+        "toolCalls": [tool_call_variable(call) for call in step.calls],
+    }
+
+
+def _text(message: AssistantMessage) -> str | None:
+    """The first text of a message."""
+    return next((part.text for part in message.content or () if isinstance(part, TextContent)), None)

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from vivero.engine.connectors.contract import Contract
-from vivero.engine.connectors.contracts.agents import AGENT
+from vivero.engine.connectors.contracts.agents import AGENT, AGENT_TASK, TOOLS_SCHEMA
 from vivero.engine.connectors.contracts.email import EMAIL
 from vivero.engine.connectors.contracts.graphql import GRAPHQL
 from vivero.engine.connectors.contracts.http_json import HTTP_JSON
@@ -16,7 +16,7 @@ from vivero.engine.connectors.contracts.send_message import SEND_MESSAGE
 from vivero.engine.connectors.contracts.sendgrid import SENDGRID
 from vivero.engine.connectors.contracts.slack import SLACK
 
-CONTRACTS = (HTTP_JSON, SEND_MESSAGE, EMAIL, GRAPHQL, SENDGRID, SLACK, AGENT)
+CONTRACTS = (HTTP_JSON, SEND_MESSAGE, EMAIL, GRAPHQL, SENDGRID, SLACK, AGENT, AGENT_TASK, TOOLS_SCHEMA)
 """In the order of the documentation."""
 
 

@@ -86,6 +86,7 @@ class ConnectorTasks(NodePart):
                 documents,
                 {"agents": config.agents},
                 reads.connection,
+                definitions.process,
                 partial(HttpClient, tracer=tracer),
             )
             self.dispatcher = ConnectorDispatcher(

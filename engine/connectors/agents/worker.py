@@ -1,8 +1,10 @@
-"""Works the jobs of agents: of ad-hoc sub-processes, whose elements are the tools."""
+"""Works the jobs of agents that are ad-hoc sub-processes, and asks models for all kinds of agents."""
 
 from __future__ import annotations
 
 import random
+from collections.abc import Generator
+from contextlib import contextmanager
 from functools import partial
 
 import trio
@@ -33,8 +35,8 @@ KEEP_S = 2.0
 TOOL_CALL, TOOL_RESULT = "toolCall", "toolCallResult"
 
 
-class Agent:
-    """Works the jobs of ad-hoc sub-processes."""
+class ModelUser:
+    """The calls of models that a job needs, whatever its kind."""
 
     def __init__(self, around: Surroundings) -> None:
         settings, connections = around.parts.sections["agents"], around.parts.connections
@@ -43,30 +45,7 @@ class Agent:
         self._client, self._settings = around.client, settings
         self._ledger = Ledger(connections, settings)
 
-    async def answer(self, call: Call) -> Completion:
-        """The decision about an ad-hoc sub-process. Raises ConnectorError."""
-        try:
-            return await self._decide(call)
-        except AgentError as error:
-            raise _as_connector_error(error) from error
-
-    async def _decide(self, call: Call) -> Completion:
-        given = call.inputs
-        inputs = read_inputs(
-            *(given.get(name) for name in ("adHocSubProcessElements", "agentContext", "toolCallResults", "data"))
-        )
-        step = begin(inputs, _of(call.job))
-        if isinstance(step, WaitForResults):
-            return Completion({}, AdHocResult())
-        end = await self._asked(step, call)
-        context = written(end.context)
-        if isinstance(end, Activate):
-            result = AdHocResult(tuple(map(_element, end.calls)), False, end.cancels)
-            return Completion({"agentContext": context, "toolCallResults": end.refused}, result)
-        response = response_of(end.message, end.context, inputs)
-        return Completion({"agentContext": context, "agent": response}, AdHocResult((), True, end.cancels))
-
-    async def _asked(self, step: Ask, call: Call) -> Activate | Respond:
+    async def ask_until_done(self, step: Ask, call: Call) -> Activate | Respond:
         """The end of all calls of the model that one job needs."""
         provider = read_provider(call.inputs.get("provider"), self._settings.openai_base_url)
         check_allowed(provider, self._settings, call.job.tenant_id)
@@ -96,11 +75,37 @@ class Agent:
         return answer
 
 
+class Agent(ModelUser):
+    """Works the jobs of ad-hoc sub-processes."""
+
+    async def answer(self, call: Call) -> Completion:
+        """The decision about an ad-hoc sub-process. Raises ConnectorError."""
+        with raising_connector_errors():
+            return await self._decide(call)
+
+    async def _decide(self, call: Call) -> Completion:
+        given = call.inputs
+        inputs = read_inputs(
+            *(given.get(name) for name in ("adHocSubProcessElements", "agentContext", "toolCallResults", "data"))
+        )
+        step = begin(inputs, of_job(call.job))
+        if isinstance(step, WaitForResults):
+            return Completion({}, AdHocResult())
+        end = await self.ask_until_done(step, call)
+        context = written(end.context)
+        if isinstance(end, Activate):
+            result = AdHocResult(tuple(map(_element, end.calls)), False, end.cancels)
+            return Completion({"agentContext": context, "toolCallResults": end.refused}, result)
+        response = response_of(end.message, end.context, inputs)
+        return Completion({"agentContext": context, "agent": response}, AdHocResult((), True, end.cancels))
+
+
 def _answer(content: bytes, call: PreparedCall) -> ModelAnswer:
     return WIRES[call.provider.wire].answer(from_json(content.decode()), call.request)
 
 
-def _of(job: ConnectorJob) -> AgentJob:
+def of_job(job: ConnectorJob) -> AgentJob:
+    """The job, as the loop knows it."""
     return AgentJob(
         job.job_key, job.process_definition_key, job.process_instance_key or "", job.element_instance_key or ""
     )
@@ -109,6 +114,15 @@ def _of(job: ConnectorJob) -> AgentJob:
 def _element(call: ToolCall) -> ElementToActivate:
     """A tool to activate. The preset result keeps the tool's result inside of its own scope."""
     return ElementToActivate(call.name, encoded({TOOL_CALL: tool_call_variable(call), TOOL_RESULT: ""}))
+
+
+@contextmanager
+def raising_connector_errors() -> Generator[None]:
+    """The block raises ConnectorError instead of AgentError."""
+    try:
+        yield
+    except AgentError as error:
+        raise _as_connector_error(error) from error
 
 
 def _as_connector_error(error: AgentError) -> ConnectorError:

@@ -1,4 +1,4 @@
-"""AI agents: `io.camunda.agenticai:aiagent-job-worker:1`, an ad-hoc sub-process whose elements are the tools."""
+"""AI agents: an ad-hoc sub-process whose elements are the tools, a task in a loop of the model, and their tools."""
 
 from __future__ import annotations
 
@@ -45,4 +45,28 @@ AGENT = Contract(
     secrets=("provider",),
     errors=_ERRORS,
     limit="agents.max_job",
+)
+
+AGENT_TASK = Contract(
+    name="AI agent as a task",
+    types=("io.camunda.agenticai:aiagent:1",),
+    inputs=(
+        *_MODEL_INPUTS,
+        Input("data.context", Kind.CONTEXT),
+        Input("data.tools.containerElementId"),
+        Input("data.tools.toolCallResults", Kind.LIST),
+    ),
+    result="context, toolCalls, responseText, responseJson, responseMessage",
+    handler="vivero.engine.connectors.agents.tasks:AgentTask",
+    secrets=("provider",),
+    errors=("AD_HOC_SUB_PROCESS_NOT_FOUND",),
+    limit="agents.max_job",
+)
+TOOLS_SCHEMA = Contract(
+    name="Tools of an agent",
+    types=("io.camunda.agenticai:adhoctoolsschema:1",),
+    inputs=(Input("data.containerElementId", required=True),),
+    result="toolDefinitions",
+    handler="vivero.engine.connectors.agents.tasks:ToolsSchema",
+    errors=("AD_HOC_SUB_PROCESS_NOT_FOUND",),
 )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass, field, replace
 from datetime import timedelta
@@ -12,6 +12,7 @@ from typing import Any
 
 import isodate
 
+from vivero.core.bpmn.model import Process
 from vivero.engine.connectors.agent_settings import AgentSettings
 from vivero.engine.connectors.contract import Contract
 from vivero.engine.connectors.http.http_client import HttpClient
@@ -37,6 +38,8 @@ class NodeParts:
     """Further settings, by the name of their section."""
     connections: Callable[[], AbstractAsyncContextManager[Connection]] | None = None
     """Connections to the database, for the length of a block."""
+    definition: Callable[[str, int], Awaitable[Process | None]] | None = None
+    """The model of a tenant's process definition, by its key."""
     make_client: MakeClient = HttpClient
 
 

@@ -80,3 +80,35 @@ class Script:
     def results(self, number=-1):
         """The results of tools that the model saw in a request."""
         return [each["content"] for each in self.bodies[number]["messages"] if each["role"] == "tool"]
+
+
+def agent_task(url):
+    """An agent that is a task, in a loop of the model over the calls that it asks for."""
+    inputs = provider(url) | {
+        "data.userPrompt.prompt": "=question",
+        "data.context": "=agent.context",
+        "data.tools.containerElementId": "tools",
+        "data.tools.toolCallResults": "=results",
+    }
+    mappings = "".join(f'<zeebe:input source="{source}" target="{target}"/>' for target, source in inputs.items())
+    loop = (
+        "<multiInstanceLoopCharacteristics><extensionElements>"
+        '<zeebe:loopCharacteristics inputCollection="=agent.toolCalls" '
+        f'inputElement="toolCall" outputCollection="results" outputElement="{OUTPUT}"/></extensionElements>'
+        "</multiInstanceLoopCharacteristics>"
+    )
+    task = "io.camunda.agenticai:aiagent:1"
+    return (
+        f'{HEAD}<process id="p" isExecutable="true"><startEvent id="start"/><serviceTask id="ask"><extensionElements>'
+        f'<zeebe:taskDefinition type="{task}"/><zeebe:ioMapping>{mappings}</zeebe:ioMapping><zeebe:taskHeaders>'
+        '<zeebe:header key="resultVariable" value="agent"/></zeebe:taskHeaders></extensionElements></serviceTask>'
+        '<exclusiveGateway id="more" default="no"/><endEvent id="end"/><adHocSubProcess id="tools"><extensionElements>'
+        '<zeebe:adHoc activeElementsCollection="=[toolCall._meta.name]"/><zeebe:ioMapping>'
+        f'<zeebe:input source="" target="toolCallResult"/></zeebe:ioMapping></extensionElements>{loop}{TOOLS}'
+        '</adHocSubProcess><sequenceFlow id="a" sourceRef="start" targetRef="ask"/>'
+        '<sequenceFlow id="b" sourceRef="ask" targetRef="more"/>'
+        '<sequenceFlow id="no" sourceRef="more" targetRef="end"/>'
+        '<sequenceFlow id="d" sourceRef="more" targetRef="tools"><conditionExpression>=count(agent.toolCalls) &gt; 0'
+        '</conditionExpression></sequenceFlow><sequenceFlow id="e" sourceRef="tools" targetRef="ask"/></process>'
+        "</definitions>"
+    ).encode()

@@ -59,7 +59,14 @@ class ConnectorEngine(WholeEngine):
         given = {"allowed_targets": "127.0.0.1", "poll_interval": "PT10M", **settings}
         commands = OwnCommands(self.appender, self.completions, self.pool.connection)
         sections = {"agents": agents or AgentSettings()}
-        parts = NodeParts(ConnectorSettings(enabled=True, **given), commands, documents, sections, self.pool.connection)
+        parts = NodeParts(
+            ConnectorSettings(enabled=True, **given),
+            commands,
+            documents,
+            sections,
+            self.pool.connection,
+            self.definitions.process,
+        )
         self.dispatcher = ConnectorDispatcher(connect, parts, SECRETS, multi_tenancy=multi_tenancy, contracts=contracts)
         return self.dispatcher
 

@@ -6,7 +6,7 @@ import pytest
 import trio
 
 from tests.core.engine import raw
-from tests.engine.connectors.agent_models import Script, agent, chat
+from tests.engine.connectors.agent_models import Script, agent, agent_task, chat
 from tests.engine.connectors.dispatching import ended, running
 from vivero.core.records.instances import CancelInstance
 from vivero.core.records.jobs import CompleteJob
@@ -285,3 +285,37 @@ async def test_a_budget_holds_for_calls_at_once(engine):
         await agents.settle(connection, granted[0], -700)
         rows = (await connection.execute("SELECT calls, tokens FROM agent_usage")).rows
     assert rows == [(5, 50)]
+
+
+async def test_an_agent_as_a_task_gives_its_calls_to_the_process(engine, dispatcher, server):
+    """A call that cannot be made is not given, and the model sees its error with the results of the others."""
+    server.answer = script = Script([chat("Look.", ("x", "Unknown", {}), WEATHER), chat("Sun.")])
+    await engine.deploy(agent_task(server.url))
+    async with running(dispatcher()):
+        await engine.create(question="Sun?")
+        await ended(engine, 1)
+    assert script.results()[0].startswith("Error: the tool was not called: there is no tool 'Unknown'")
+    assert script.results()[1:] == ['{"sun":true,"city":"Bonn"}']
+    answer = json.loads(await engine.variable("agent"))
+    assert (answer["responseText"], answer["toolCalls"]) == ("Sun.", [])
+    assert [message["role"] for message in script.bodies[1]["messages"]] == ["user", "assistant", "tool", "tool"]
+
+
+@pytest.mark.parametrize("container", ["tools", "ask"])
+async def test_the_tools_of_an_element_can_be_read(engine, dispatcher, server, container):
+    type_ = "io.camunda.agenticai:adhoctoolsschema:1"
+    made = agent_task(server.url).replace(b"io.camunda.agenticai:aiagent:1", type_.encode())
+    target = (
+        f'<zeebe:input source="{container}" target="data.containerElementId"/></zeebe:ioMapping><zeebe:taskHeaders>'
+    )
+    await engine.deploy(made.replace(b"</zeebe:ioMapping><zeebe:taskHeaders>", target.encode()))
+    async with running(dispatcher()):
+        await engine.create()
+        if container == "ask":
+            assert await incident(engine) == (
+                "AD_HOC_SUB_PROCESS_NOT_FOUND: the process has no ad-hoc sub-process 'ask'"
+            )
+            return
+        await engine.until_value(1, "SELECT count(*) FROM variables WHERE name = 'agent'")
+    tools = json.loads(await engine.variable("agent"))["toolDefinitions"]
+    assert [tool["name"] for tool in tools] == ["Weather", "Nothing", "Slow"]

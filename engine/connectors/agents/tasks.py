@@ -1,0 +1,65 @@
+"""Works the jobs of agents that are tasks, and of tasks that only read the tools of an ad-hoc sub-process."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from vivero.core.agents.errors import INVALID_INPUT, AgentError
+from vivero.core.agents.inputs import get, read_inputs, text
+from vivero.core.agents.loop import WaitForResults, begin
+from vivero.core.agents.memory.context import built
+from vivero.core.agents.responses import task_response
+from vivero.core.agents.tools import tools_of
+from vivero.core.bpmn.elements.ad_hoc import ELEMENTS_VARIABLE
+from vivero.engine.connectors.agents.worker import ModelUser, of_job, raising_connector_errors
+from vivero.engine.connectors.errors import ConnectorError
+from vivero.engine.connectors.outbound.surroundings import Surroundings
+from vivero.engine.connectors.work.calls import Call
+from vivero.engine.connectors.work.jobs import ConnectorJob
+
+NOT_FOUND = "AD_HOC_SUB_PROCESS_NOT_FOUND"
+
+
+class AgentTask(ModelUser):
+    """Works the jobs of agents whose process makes the calls of tools itself, and then comes back."""
+
+    def __init__(self, around: Surroundings) -> None:
+        super().__init__(around)
+        self._around = around
+
+    async def answer(self, call: Call) -> dict[str, Any]:
+        """The response, with the context and the calls to make. Raises ConnectorError."""
+        with raising_connector_errors():
+            data = call.inputs.get("data")
+            container = text(data, "tools.containerElementId").strip()
+            elements = await _elements(self._around, call.job, container) if container else []
+            inputs = read_inputs(elements, get(data, "context"), get(data, "tools.toolCallResults"), data)
+            step = begin(inputs, of_job(call.job), waits=False)
+            if isinstance(step, WaitForResults):
+                raise AgentError(INVALID_INPUT, "data.tools.toolCallResults has not the results of all calls")
+            return task_response(await self.ask_until_done(step, call), inputs)
+
+
+class ToolsSchema:
+    """Works the jobs that read tools."""
+
+    def __init__(self, around: Surroundings) -> None:
+        self._around = around
+
+    async def answer(self, call: Call) -> dict[str, Any]:
+        """The definitions of the tools. Raises ConnectorError."""
+        with raising_connector_errors():
+            container = text(call.inputs.get("data"), "containerElementId").strip()
+            return {"toolDefinitions": built(tools_of(await _elements(self._around, call.job, container)))}
+
+
+async def _elements(around: Surroundings, job: ConnectorJob, container: str) -> Any:
+    """The elements of an ad-hoc sub-process in the definition of the job. Raises AgentError, ConnectorError."""
+    find = around.parts.definition
+    process = None if find is None else await find(job.tenant_id, int(job.process_definition_key))
+    if process is None:
+        raise ConnectorError("DEFINITION_UNAVAILABLE", "the process definition of the job cannot be read now")
+    node = process.nodes.get(container)
+    if node is None or node.ad_hoc is None:
+        raise AgentError(NOT_FOUND, f"the process has no ad-hoc sub-process '{container}'")
+    return node.presets[ELEMENTS_VARIABLE]
