@@ -132,7 +132,7 @@ async def row_of(connection, table, where="true"):
 
 async def inserted(connection, statement, document):
     table = table_of(statement)
-    await connection.execute(f"TRUNCATE {table}")
+    await connection.execute(f"DELETE FROM {table}")  # TRUNCATE changes the catalogue: nobody could reuse the database
     await write(connection, statement, document)
     return await row_of(connection, table)
 
