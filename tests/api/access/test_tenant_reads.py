@@ -121,15 +121,29 @@ def every(routes):
     return pytest.mark.parametrize("route", routes, ids=lambda route: f"{route.method} {route.path}")
 
 
+async def each(routes, check):
+    """Check every route with the same clients. Those that fail are told together."""
+    failed = {}
+    for route in routes:
+        try:
+            await check(route)
+        except AssertionError as error:
+            failed[f"{route.method} {route.path}"] = str(error)
+    assert failed == {}
+
+
 @pytest.mark.parametrize("defence", DEFENCES)
-@every(BY_KEY)
-async def test_foreign_keys_are_unknown_keys(make, route, defence):
+async def test_foreign_keys_are_unknown_keys(make, defence):
     client = make(As("a"), defence)
-    own, foreign, unknown = [await client(route.method, path(route, key)) for key in (KEY, OTHER, UNKNOWN)]
-    assert own.status in (200, 204)
-    assert own.status != unknown.status or own.body != unknown.body, "this test would find nothing"
-    assert foreign.status == unknown.status
-    assert masked(foreign, OTHER) == masked(unknown, UNKNOWN)
+
+    async def check(route):
+        own, foreign, unknown = [await client(route.method, path(route, key)) for key in (KEY, OTHER, UNKNOWN)]
+        assert own.status in (200, 204)
+        assert own.status != unknown.status or own.body != unknown.body, "this test would find nothing"
+        assert foreign.status == unknown.status
+        assert masked(foreign, OTHER) == masked(unknown, UNKNOWN)
+
+    await each(BY_KEY, check)
 
 
 def masked(answer, key):
@@ -145,22 +159,25 @@ SOME_PROCESS = rights((), [Grant(resource, "no-process", tuple(RESOURCES[resourc
 
 
 @pytest.mark.parametrize("allowed", [ALL_RIGHTS, SOME_PROCESS], ids=["unrestricted", "restricted"])
-@every([*BY_KEY, *COMMANDS])
-async def test_a_foreign_key_costs_the_statements_of_an_unknown_one(make, engine, monkeypatch, route, allowed):
+async def test_a_foreign_key_costs_the_statements_of_an_unknown_one(make, engine, monkeypatch, allowed):
     """Otherwise the time of the answer would tell that the key exists. (`tests/engine/test_foreign_keys_cost.py` tries
     what the engine does with commands.)"""
     client, sent = make(As("a", allowed=allowed)), record_statements(monkeypatch)
     engine.rejection = Rejection(RejectionCode.NOT_FOUND, "none")
-    costs = []
-    for key in (OTHER, UNKNOWN):
-        sent.clear()
-        engine.appended.clear()
-        body = test_foreign_keys.BODIES.get(f"{route.method} {route.path}", b"")
-        answer = await client(route.method, path(route, key), with_keys(body))
-        assert answer.status == 404 or answer.json.get("items") == [] or route in OF_EVERYTHING
-        costs.append((answer.status, list(sent), [type(item.command) for item in engine.appended]))
-    assert costs[0] == costs[1]
-    assert any(costs[0][1:]) or costs[0][0] == 403, "this test would find nothing"
+
+    async def check(route):
+        costs = []
+        for key in (OTHER, UNKNOWN):
+            sent.clear()
+            engine.appended.clear()
+            body = test_foreign_keys.BODIES.get(f"{route.method} {route.path}", b"")
+            answer = await client(route.method, path(route, key), with_keys(body))
+            assert answer.status == 404 or answer.json.get("items") == [] or route in OF_EVERYTHING
+            costs.append((answer.status, list(sent), [type(item.command) for item in engine.appended]))
+        assert costs[0] == costs[1]
+        assert any(costs[0][1:]) or costs[0][0] == 403, "this test would find nothing"
+
+    await each([*BY_KEY, *COMMANDS], check)
 
 
 def with_keys(body):
@@ -173,15 +190,18 @@ OF_EVERYTHING = [route for route in ROUTES if route.scope is Scope.EVERYTHING]
 
 
 @pytest.mark.parametrize("defence", DEFENCES)
-@every(SEARCHES)
-async def test_searches_and_totals_have_own_rows_only(make, route, defence):
-    found, everything = [await search(make(As(*tenants), defence), route) for tenants in ("a", "ab")]
-    assert everything["page"]["totalItems"] == 2 * found["page"]["totalItems"] == 2 * len(found["items"]) > 0
-    assert "process-of-b" not in json.dumps(found)
-    assert str(OTHER)[:-3] not in json.dumps(found)
-    assert {item.get("tenantId") for item in found["items"]} == {"a"}
-    nothing = await search(make(As("c"), defence), route)
-    assert (nothing["items"], nothing["page"]["totalItems"]) == ([], 0)
+async def test_searches_and_totals_have_own_rows_only(make, defence):
+    clients = [make(As(*tenants), defence) for tenants in ("a", "ab", "c")]
+
+    async def check(route):
+        found, everything, nothing = [await search(client, route) for client in clients]
+        assert everything["page"]["totalItems"] == 2 * found["page"]["totalItems"] == 2 * len(found["items"]) > 0
+        assert "process-of-b" not in json.dumps(found)
+        assert str(OTHER)[:-3] not in json.dumps(found)
+        assert {item.get("tenantId") for item in found["items"]} == {"a"}
+        assert (nothing["items"], nothing["page"]["totalItems"]) == ([], 0)
+
+    await each(SEARCHES, check)
 
 
 EXPORTS = [route for route in ROUTES if route.path.endswith("/export")]
@@ -206,23 +226,29 @@ async def search(client, route, body=b""):
 
 
 @pytest.mark.parametrize("defence", DEFENCES)
-@every(SEARCHES)
-async def test_a_filter_and_a_cursor_do_not_widen_a_search(make, route, defence):
-    client = make(As("a"), defence)
-    assert (await search(client, route, {"filter": {"tenantId": "b"}}))["items"] == []
-    assert len((await search(client, route, {"filter": {"tenantId": "a"}}))["items"]) > 0
-    cursor = (await search(make(As("*"), defence), route, {"page": {"limit": 1}}))["page"]["endCursor"]
-    behind = await search(client, route, {"page": {"after": cursor}})
-    assert str(OTHER)[:-3] not in json.dumps(behind["items"])
+async def test_a_filter_and_a_cursor_do_not_widen_a_search(make, defence):
+    client, of_all = make(As("a"), defence), make(As("*"), defence)
+
+    async def check(route):
+        assert (await search(client, route, {"filter": {"tenantId": "b"}}))["items"] == []
+        assert len((await search(client, route, {"filter": {"tenantId": "a"}}))["items"]) > 0
+        cursor = (await search(of_all, route, {"page": {"limit": 1}}))["page"]["endCursor"]
+        behind = await search(client, route, {"page": {"after": cursor}})
+        assert str(OTHER)[:-3] not in json.dumps(behind["items"])
+
+    await each(SEARCHES, check)
 
 
 @pytest.mark.parametrize("tenants", ["*", "ab"])
-@every(SEARCHES)
-async def test_a_search_by_tenant(make, route, tenants):
+async def test_a_search_by_tenant(make, tenants):
     client = make(As(*tenants))
-    for tenant in "ab":
-        found = await search(client, route, {"filter": {"tenantId": tenant}})
-        assert {item["tenantId"] for item in found["items"]} == {tenant}
+
+    async def check(route):
+        for tenant in "ab":
+            found = await search(client, route, {"filter": {"tenantId": tenant}})
+            assert {item["tenantId"] for item in found["items"]} == {tenant}
+
+    await each(SEARCHES, check)
 
 
 @pytest.mark.parametrize("defence", DEFENCES)
