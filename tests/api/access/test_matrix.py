@@ -350,7 +350,7 @@ def test_the_table_has_every_route():
 
 
 def expected_of(allowed):
-    """Who may use a route with these letters."""
+    """The roles that may use a route with these letters."""
     expected = {name: letter in allowed or allowed in ("+", "*") for letter, name in LETTERS.items()}
     return expected | {"admin": allowed != "-", "nobody": allowed in ("+", "*")}
 

@@ -146,7 +146,7 @@ class AsyncOperations(AsyncSearches):
         return list(found.items)
 
     async def queued(self, command: int | str) -> QueuedCommand:
-        """What became of a command that a transaction has queued (docs/your-own-transaction.md). Raises NotFound."""
+        """The outcome of a command that a transaction has queued (docs/your-own-transaction.md). Raises NotFound."""
         return await self._answer(requests.get(f"/queued-commands/{key_of(command)}"), QueuedCommand)
 
 

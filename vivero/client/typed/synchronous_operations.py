@@ -144,7 +144,7 @@ class Operations(Searches):
         return list(found.items)
 
     def queued(self, command: int | str) -> QueuedCommand:
-        """What became of a command that a transaction has queued (docs/your-own-transaction.md). Raises NotFound."""
+        """The outcome of a command that a transaction has queued (docs/your-own-transaction.md). Raises NotFound."""
         return self._answer(requests.get(f"/queued-commands/{key_of(command)}"), QueuedCommand)
 
 
