@@ -53,6 +53,42 @@ CONNECTORS: tuple[Mutant, ...] = (
         ("places is None or places.sha256 != digest(text)", "places is None"),
     ),
     mutant(
+        "a prompt gets the secrets of the connection",
+        "tests/engine/connectors/test_secret_places.py::test_only_connection_inputs_get_secrets_where_a_contract_says_so",
+        "engine/connectors/work/secrets.py",
+        ("places.places if only is None else", "places.places if True else"),
+    ),
+    mutant(
+        "a call goes on although its job is gone",
+        f"{DISPATCHER}::test_a_call_ends_when_its_job_is_gone",
+        "engine/connectors/work/leases.py",
+        ("        held.scope.cancel()\n", ""),
+    ),
+    mutant(
+        "a message is sent again when its call is made again",
+        "tests/engine/connectors/test_send_message.py::test_a_call_that_is_made_again_sends_nothing_again",
+        "engine/connectors/outbound/own_commands.py",
+        (
+            "item = Append(command, tenant, key, idempotency, partition)",
+            "item = Append(command, tenant, key, None, partition)",
+        ),
+    ),
+    mutant(
+        "a mail goes out in plain text if the server offers no TLS",
+        "tests/engine/connectors/test_email.py::test_nothing_is_sent_to_a_server_that_refuses_starttls",
+        "engine/connectors/outbound/smtp.py",
+        (
+            "        if self._server.security == STARTTLS:\n",
+            "        if self._server.security == STARTTLS and self.has_extn('starttls'):\n",
+        ),
+    ),
+    mutant(
+        "a subject may add headers",
+        "tests/engine/connectors/test_email.py::test_wrong_inputs_reach_no_server",
+        "engine/connectors/outbound/mail_messages.py",
+        (' or not text.replace("\\t", " ").isprintable()', ""),
+    ),
+    mutant(
         "jobs of calls that were cut off stay leased",
         f"{DISPATCHER}::test_a_call_that_was_cut_off_is_made_again",
         "engine/connectors/work/leases.py",

@@ -33,7 +33,7 @@ EMAIL = Contract(
     ),
     result="subject, sent, messageId",
     handler="vivero.engine.connectors.outbound.email:Email",
-    secrets=("authentication", "data.smtpConfig"),
+    secrets=("authentication", "data.smtpConfig", "data.smtpAction.from"),  # the sender is often the account
     errors=("TLS_REFUSED", "LOGIN_REFUSED", "MAIL_REFUSED"),
     at_once=8,
 )

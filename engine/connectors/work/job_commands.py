@@ -12,7 +12,8 @@ from vivero.engine.jobs.durations import seconds
 JobCommand = CompleteJob | FailJob | ThrowJobError
 
 RETRY_BACKOFF, JOB_TIMEOUT = "retryBackoff", "jobTimeout"
-MOST_LEASE_S = 24 * 3600.0
+LEAST_LEASE_S, MOST_LEASE_S = 10.0, 24 * 3600.0
+"""The bounds of a lease that a header asks for. It is renewed at half of its time."""
 MAX_MESSAGE = 4000
 MAX_BACKOFF_MS = 10 * 365 * 24 * 3600 * 1000
 
@@ -60,7 +61,7 @@ def _backoff_ms(job: ConnectorJob) -> int:
 
 
 def asked_lease_s(job: ConnectorJob) -> float | None:
-    """The lease that the task header `jobTimeout` asks for, at most a day; None: none. Raises ConnectorError."""
+    """The lease that the task header `jobTimeout` asks for, within bounds; None: none. Raises ConnectorError."""
     text = job.custom_headers.get(JOB_TIMEOUT, "").strip()
     try:
         asked_s = seconds(text) if text else None
@@ -68,7 +69,7 @@ def asked_lease_s(job: ConnectorJob) -> float | None:
         raise bad_input(f"the task header {JOB_TIMEOUT}: {error}") from error
     if asked_s == 0:
         raise bad_input(f"the task header {JOB_TIMEOUT} must be longer than zero")
-    return None if asked_s is None else min(asked_s, MOST_LEASE_S)
+    return None if asked_s is None else min(max(asked_s, LEAST_LEASE_S), MOST_LEASE_S)
 
 
 def _text(text: str) -> str:

@@ -264,6 +264,7 @@ async def test_a_call_ends_when_its_job_is_gone(engine, held):
     held.wake()
     await eventually(lambda: held.running, accept=lambda running: running == 0)
     assert job.is_gone
+    assert await engine.value("SELECT count(*) FROM command_log WHERE intent = 'JOB:FAIL'") == 0
     assert held.leases.held == {}
 
 

@@ -14,6 +14,8 @@ import pytest
 import trio
 
 from tests.api.tls.conftest import write_certificate
+from tests.engine.connectors.test_http_json import written
+from vivero.core.shared.secret_places import HEADER
 from vivero.engine.connectors.contracts.email import EMAIL
 from vivero.engine.connectors.http.addresses import AddressPolicy
 from vivero.engine.connectors.outbound.documents import SentFile
@@ -115,15 +117,18 @@ def send(server):
         access = inputs.pop("authentication", {"type": "simple", "username": "ann", "password": PASSWORD})
         data = {"smtpConfig": config, "smtpActionDiscriminator": "sendEmailSmtp", "smtpAction": action | inputs}
         variables = {"authentication": access, "protocol": "smtp", "data": data}
+        headers = {HEADER: written(variables), "resultVariable": "r"}
         raw = msgspec.Raw(json.dumps(variables).encode())
-        job = ConnectorJob(key, EMAIL.types[0], "call", "1", "<default>", 3, {"resultVariable": "r"}, raw, "lease")
+        job = ConnectorJob(key, EMAIL.types[0], "call", "1", "<default>", 3, headers, raw, "lease")
         around = SimpleNamespace(
             contract=EMAIL,
             documents=Files(),
             settings=SimpleNamespace(addresses=AddressPolicy.parse(allowed)),
             at_once=2,
         )
-        return await outcome(EMAIL, Email(around), job, UsedSecrets({}), limit_s)
+        return await outcome(
+            EMAIL, Email(around), job, UsedSecrets({"SENDER": "ann@a.example", "PORT": str(server.port)}), limit_s
+        )
 
     return run
 
@@ -173,6 +178,12 @@ async def test_without_authentication_and_without_tls(server, send):
     assert isinstance(sent, Completion)
     assert server.plain
     assert not any(line.startswith("AUTH") for line in server.commands)
+
+
+async def test_server_and_sender_may_be_secrets_and_texts_may_not(server, send):
+    sent = await send(smtpPort="{{secrets.PORT}}", subject="{{secrets.SENDER}}", **{"from": "{{secrets.SENDER}}"})
+    assert sent.variables["r"]["subject"] == "{{secrets.SENDER}}"
+    assert server.mails[0]["From"] == "ann@a.example"
 
 
 @pytest.mark.parametrize("replies", [{}, {"STARTTLS": b"454 not now\r\n"}])

@@ -4,15 +4,21 @@ import hmac
 import http.server
 import importlib.util
 import threading
+from functools import partial
 from pathlib import Path
 
 import pytest
 import trio
 
+from tests.engine.connectors.dispatching import RESULT, calling
 from tests.engine.connectors.programs import connectors_of, deploy, program
+from tests.engine.connectors.test_email import SmtpServer
+from tests.engine.connectors.webhook_models import by_message
 from tests.eventually import eventually
 from vivero.core.bpmn.parser import parse
 from vivero.engine.connectors import models
+from vivero.engine.connectors.contracts.email import EMAIL
+from vivero.engine.connectors.contracts.send_message import SEND_MESSAGE
 
 EXAMPLE = Path(__file__).parents[3] / "examples" / "connectors"
 
@@ -32,7 +38,7 @@ def weather():
         thread.join()
 
 
-async def test_a_node_with_the_role_jobs_works_what_others_create(migrated, weather, monkeypatch):
+async def test_a_node_with_the_role_jobs_works_what_others_create(migrated, weather, monkeypatch, nursery):
     monkeypatch.setenv("VIVERO_SECRET_WEATHER_TOKEN", "sunshine")
     others = ({"roles": "api,engine"}, {"roles": "jobs"})
     async with program(migrated, others=others) as (client, trees, _):
@@ -48,6 +54,34 @@ async def test_a_node_with_the_role_jobs_works_what_others_create(migrated, weat
         assert "temperature" not in atlantis["variables"]
         assert connectors_of(trees[0]).dispatcher is None
         assert connectors_of(trees[1]).dispatcher.figures.started == 2
+        await _message_and_mail(client, nursery)
+
+
+async def _message_and_mail(client, nursery):
+    """This node learns the outcome of its message from the node that leads the partition."""
+    mails = SmtpServer()
+    [listener] = await nursery.start(partial(trio.serve_tcp, mails.handle, 0, host="127.0.0.1"))
+    config = {"smtpHost": "127.0.0.1", "smtpPort": f"={listener.socket.getsockname()[1]}"}
+    inputs = {f"data.smtpConfig.{name}": value for name, value in config.items()} | {
+        "authentication.type": "noAuth",
+        "data.smtpConfig.smtpCryptographicProtocol": "NONE",
+        "data.smtpAction.from": "a@a.example",
+        "data.smtpAction.to": "b@b.example",
+        "data.smtpAction.subject": "=x",
+    }
+    message = calling(
+        SEND_MESSAGE.types[0], {"messageName": "called-called", "variables": "={x: x}"}, RESULT, id="send"
+    )
+    mail = calling(EMAIL.types[0], inputs, RESULT, id="mail")
+    deployed = await deploy(client, message, mail, by_message(id="called"))
+    assert deployed.json()["warnings"] == []
+    for process in ("send", "mail"):
+        body = {"processDefinitionId": process, "variables": {"x": "Tschüß"}, "awaitCompletion": True}
+        answer = (await client.post("/v2/process-instances", json=body)).json()
+        assert answer["variables"]["r"].keys() >= {"send": {"messageKey"}, "mail": {"messageId"}}[process]
+    assert [mail["Subject"] for mail in mails.mails] == ["Tschüß"]
+    found = await client.post("/v2/process-instances/search", json={"filter": {"processDefinitionId": "called"}})
+    assert found.json()["page"]["totalItems"] == 1
 
 
 async def test_the_example_of_a_webhook(migrated, monkeypatch):
