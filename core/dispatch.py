@@ -35,6 +35,7 @@ from vivero.core.commands import (
     variable,
 )
 from vivero.core.commands import user_task as user_task_commands
+from vivero.core.commands.subjects import subject_of
 from vivero.core.elements import (
     ad_hoc_sub_process,
     boundary_event,
@@ -226,10 +227,14 @@ def handle(command: Command, view: View) -> Effects:
     """The effects of a command. This is the one gate of the commands about suspended process instances, and about
     instance trees that a migration holds."""
     handler = COMMANDS[type(command)]
-    held = migration_hold.pass_hold(command, handler.needs, view)
+    subject = subject_of(command, handler.needs, view)
+    if subject is None:
+        return handler.handle(command, view)
+    key, element = subject
+    held = migration_hold.pass_hold(command, element, view)
     if held is not None:
         return held
-    suspended = suspension.pass_gate(command, handler.needs, view)
+    suspended = suspension.pass_gate(command, key, element, view)
     return handler.handle(command, view) if suspended is None else suspended
 
 

@@ -7,19 +7,15 @@ the log once, and returns once. Those that come while held ones return wait behi
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any
-
 import msgspec
 
-from vivero.core.commands.subjects import ROWS, element_of
 from vivero.core.needs import Need, NeedKind, Needs
 from vivero.core.records.base import Command
 from vivero.core.records.effects import Effects, Reject, RejectionCode, ReplyLater, Send
 from vivero.core.records.instances import COMMAND_STAGE, ContinueWork, EndHold
 from vivero.core.records.timers import TriggerTimer
 from vivero.core.shared.deferred_work import next_page
-from vivero.core.state.instance_tree import InstanceTree
+from vivero.core.state.instance_tree import Element, InstanceTree
 from vivero.core.view import View
 
 TOO_MANY = (
@@ -28,19 +24,17 @@ TOO_MANY = (
 )
 
 
-def pass_hold(command: Command, needs: Callable[[Any, str], Needs], view: View) -> Effects | None:
-    """The effects of holding a command about an instance tree that an operation in pages holds. None: the tree is free
+def pass_hold(command: Command, element: Element, view: View) -> Effects | None:
+    """The effects of holding a command about an element whose tree an operation in pages holds. None: the tree is free
     for it.
 
     A timer is not held: it stays due, and its timer task triggers it again. Raises `Reject` for a command of a client
     if too many wait already. Those of the engine are no more than the elements that wait for them, and those of
     connectors and batches no more than their jobs and items.
     """
-    if command.while_suspended is None or isinstance(command, ContinueWork | EndHold):
+    if isinstance(command, ContinueWork | EndHold) or not _waits(command, element.tree, view):
         return None
-    subject = next(iter(needs(command, view.tenant)), None)
-    element = None if subject is None or subject.kind not in ROWS else element_of(subject, view.state)
-    if element is None or not _waits(command, element.tree, view) or not view.enter(element.instance.tenant):
+    if not view.enter(element.instance.tenant):
         return None
     if isinstance(command, TriggerTimer):
         return ()

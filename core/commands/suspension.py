@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import Any
 
-from vivero.core.commands.subjects import element_of
 from vivero.core.needs import Need, NeedKind, Needs
 from vivero.core.records.base import Command, WhileSuspended
 from vivero.core.records.effects import Effects, Reject, RejectionCode, Send
@@ -97,21 +96,17 @@ def _resumed_now(instance: Instance) -> tuple[tuple[int, str, Any], ...]:
 # ---- the gate
 
 
-def pass_gate(command: Command, needs: Callable[[Any, str], Needs], view: View) -> Effects | None:
-    """The effects of deferring a command about a suspended process instance. None: its handler decides.
+def pass_gate(command: Command, key: int, element: Element, view: View) -> Effects | None:
+    """The effects of deferring a command about an element of a suspended process instance. None: its handler decides.
 
-    Raises Reject for a command that is refused meanwhile.
+    `key`: what the command names. Raises Reject for a command that is refused meanwhile.
     """
     fate = command.while_suspended
-    if fate is None or fate is WhileSuspended.EXECUTE:
-        return None
-    subject = next(needs(command, view.tenant))
-    element = element_of(subject, view.state)
-    if element is None or not is_stopped(element) or not view.enter(element.instance.tenant):
+    if fate is WhileSuspended.EXECUTE or not is_stopped(element) or not view.enter(element.instance.tenant):
         return None
     if fate is WhileSuspended.WAIT:
         return WAITING[type(command)](command, element, view)
-    raise refusal(command.intent, subject.key, element)
+    raise refusal(command.intent, key, element)
 
 
 def refusal(intent: str, key: int, element: Element) -> Reject:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -49,19 +49,11 @@ class RowsByType:
     """The dirty rows of a batch by their type, in the order of their first change."""
 
     def __init__(self, state: State) -> None:
-        self.new: dict[type[Row], list[Any]] = {}
-        self.changed: dict[type[Row], list[Any]] = {}
-        self._gather(state)
-
-    def _gather(self, state: State) -> None:
+        self.new: defaultdict[type[Row], list[Any]] = defaultdict(list)
+        self.changed: defaultdict[type[Row], list[Any]] = defaultdict(list)
         fresh, new, changed = state.fresh, self.new, self.changed
         for row in state.dirty:
-            rows = new if row in fresh else changed
-            kind = type(row)
-            if kind in rows:
-                rows[kind].append(row)
-            else:
-                rows[kind] = [row]
+            (new if row in fresh else changed)[type(row)].append(row)
 
     def ready_jobs(self) -> dict[tuple[str, str], list[Job]]:
         """The new jobs that a worker can have, by type and tenant. `statements_for_rows` forgets which they are."""

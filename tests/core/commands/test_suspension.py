@@ -16,6 +16,7 @@ from tests.core.message_models import model as message_model
 from tests.core.message_models import receive
 from tests.core.models import end, par, process, process_element, start, sub, task
 from vivero.core.commands.conditional_change import conditional
+from vivero.core.commands.subjects import subject_of
 from vivero.core.dispatch import COMMANDS
 from vivero.core.partitions import homes
 from vivero.core.records.business_ids import AssignBusinessId
@@ -33,7 +34,9 @@ from vivero.core.shared.suspended_work import WAITS_A_PAGE
 from vivero.core.snapshots.codec import decode, encode
 from vivero.core.snapshots.writer import snapshot_of
 from vivero.core.state.instance_tree import SUSPENDED
+from vivero.core.state.state import State
 from vivero.core.state.subtrees import of_instance
+from vivero.core.view import View
 
 REFUSED = RejectionCode.INVALID_STATE
 WORK = model(start(), task("work"), end(), "start > work > end")
@@ -801,3 +804,9 @@ def test_a_suspension_is_the_same_as_leaving_out_what_it_refuses(limit):
         assert shape(one) == shape(other), f"seed {seed}"
     assert refused > RANDOM_RUNS
     assert kept > RANDOM_RUNS
+
+
+def test_a_command_that_must_not_pass_the_gate_names_a_part_of_a_tree():
+    view = View(State(1), lambda _definition: None)
+    with pytest.raises(LookupError, match="the first need of JOB:COMPLETE names no part of a tree"):
+        subject_of(CompleteJob(1), lambda _command, _tenant: iter(()), view)
