@@ -135,6 +135,7 @@ def plan(state: SourceState, process: Process, now: datetime) -> Plan:
         *(reason for one in state.elements for reason in _of_element(one, state, process)),
         *_of_jobs(state, now),
         *_of_tasks(state),
+        *_of_times(state),
         *(unusable or _of_subscriptions(state, process)),
     )
     leaves = tuple(one["elementId"] for one in state.elements if _type(one, process) in LEAVES)
@@ -254,8 +255,35 @@ def _of_jobs(state: SourceState, now: datetime) -> Iterator[str]:
     for job in state.jobs:
         if job.get("kind") not in (None, "BPMN_ELEMENT"):
             yield f"a listener of '{job['elementId']}' is at work"
-        if (deadline := job.get("deadline")) is not None and datetime.fromisoformat(deadline) > now:
+        if (deadline := job.get("deadline")) is None:
+            continue
+        if (until := _moment(deadline)) is None:
+            yield _no_time("deadline", f"the job {job['jobKey']}", deadline)
+        elif until > now:
             yield f"the worker '{job.get('worker')}' has the job {job['jobKey']} until {deadline}: try again later"
+
+
+def _moment(text: Any) -> datetime | None:
+    """The time of a text; None if it is none, or has no zone."""
+    try:
+        found = datetime.fromisoformat(text)
+    except (TypeError, ValueError):
+        return None
+    return found if found.tzinfo is not None else None
+
+
+def _no_time(field: str, whose: str, given: Any) -> str:
+    return f"the source gives no valid time as the {field} of {whose}: {str(given)[:100]!r}"
+
+
+def _of_times(state: SourceState) -> Iterator[str]:
+    for timer in state.timers or ():
+        if _moment(timer["dueDate"]) is None:
+            yield _no_time("dueDate", f"the timer at '{timer['elementId']}'", timer["dueDate"])
+    for task in state.tasks:
+        for name in ("dueDate", "followUpDate"):
+            if (given := task.get(name)) is not None and _moment(given) is None:
+                yield _no_time(name, f"the user task {task['userTaskKey']}", given)
 
 
 def _of_tasks(state: SourceState) -> Iterator[str]:

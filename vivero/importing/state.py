@@ -99,7 +99,11 @@ def _timer_events(element: str, process: Process) -> list[str]:
 
 
 def _date(due: str | int) -> str:
-    return due if isinstance(due, str) else datetime.fromtimestamp(due / 1000, UTC).isoformat(timespec="milliseconds")
+    """The due date as text. The plan refuses what is no date."""
+    try:
+        return datetime.fromtimestamp(float(due) / 1000, UTC).isoformat(timespec="milliseconds")
+    except (TypeError, ValueError, OverflowError, OSError):
+        return str(due)
 
 
 async def _keys(client: Client, key: str) -> list[str]:

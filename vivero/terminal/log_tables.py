@@ -7,11 +7,11 @@ from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
 from typing import Any
 
-from rich.markup import escape
 from rich.table import Table
 
 from vivero.client.rest import Document
 from vivero.terminal.terminal_tables import Column, field
+from vivero.terminal.texts import as_markup
 
 
 def latency_ms(command: Document) -> float | None:
@@ -56,11 +56,11 @@ def summary(events: Sequence[Document], names: dict[str, str]) -> list[str]:
         elif kind not in ("ElementActivated", "ElementCompleting", "JobCreated", "JobCompleted"):
             others.append(_description(event))
     parts = (("", others), ("set ", values), ("completed ", left), ("entered ", entered))
-    return [escape(f"{verb}{', '.join(found)}") for verb, found in parts if found]
+    return [as_markup(f"{verb}{', '.join(found)}") for verb, found in parts if found]
 
 
 def _fields(event: Document) -> str:
-    return escape(_pairs({name: value for name, value in event.items() if name not in ("seq", "type", "at")}))
+    return as_markup(_pairs({name: value for name, value in event.items() if name not in ("seq", "type", "at")}))
 
 
 EVENT_COLUMNS = (Column("seq", field("seq")), Column("event", field("type")), Column("fields", _fields, wraps=True))
@@ -86,4 +86,4 @@ def _short(text: str, max_characters: int = 40) -> str:
 
 
 def _reason(command: Document) -> str:
-    return escape(f"{command['rejection']['code']}: {command['rejection']['reason']}")
+    return as_markup(f"{command['rejection']['code']}: {command['rejection']['reason']}")

@@ -13,11 +13,11 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from rich.console import Console, Group, RenderableType
-from rich.markup import escape
 from rich.table import Table
 from rich.text import Text
 
 from vivero.client.rest import Document
+from vivero.terminal.texts import as_markup
 
 WIDTH_WITHOUT_TERMINAL = 200
 """Columns of output that does not go to a terminal, so that programs read full lines."""
@@ -142,12 +142,12 @@ def plain_row(item: Document, columns: Sequence[Column]) -> str:
 
 def field(name: str) -> Callable[[Document], str]:
     """A column's text: a field, empty for null."""
-    return lambda item: "" if item[name] is None else escape(str(item[name]))
+    return lambda item: "" if item[name] is None else as_markup(str(item[name]))
 
 
 def listed(name: str) -> Callable[[Document], str]:
     """A column's text: the items of a list."""
-    return lambda item: escape(", ".join(map(str, item[name] or ())))
+    return lambda item: as_markup(", ".join(map(str, item[name] or ())))
 
 
 def state(item: Document) -> str:
@@ -157,7 +157,7 @@ def state(item: Document) -> str:
 
 def coloured(word: str) -> str:
     """A state, in its colour."""
-    return f"[{COLOURS[word]}]{word}[/]" if word in COLOURS else escape(word)
+    return f"[{COLOURS[word]}]{word}[/]" if word in COLOURS else as_markup(word)
 
 
 def time(name: str) -> Callable[[Document], str]:
@@ -168,7 +168,7 @@ def time(name: str) -> Callable[[Document], str]:
 def value(text: str) -> str:
     """A variable's value (JSON text), shortened if it is long."""
     shortened = f"{text[:MAX_VALUE_CHARACTERS]}… ({len(text)} characters)"
-    return escape(text if len(text) <= MAX_VALUE_CHARACTERS else shortened)
+    return as_markup(text if len(text) <= MAX_VALUE_CHARACTERS else shortened)
 
 
 VARIABLES = (Column("variable", field("name")), Column("value", lambda item: value(item["value"]), wraps=True))

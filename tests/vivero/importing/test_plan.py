@@ -194,3 +194,12 @@ def test_a_source_that_tells_no_due_dates_is_noted():
     text = f'<intermediateCatchEvent id="a">{timer()}</intermediateCatchEvent>'
     found = plan(SourceState(INSTANCE, [element(type="INTERMEDIATE_CATCH_EVENT")]), model(text), NOW)
     assert found.notes == ("the source does not tell due dates: the time of 'a' begins anew",)
+
+
+@pytest.mark.parametrize("date", ["soon", "2027-01-01T00:00:00", 5, "9" * 400])
+def test_a_date_that_is_none_is_a_reason_that_names_its_field(date):
+    job = {"elementId": "a", "kind": "BPMN_ELEMENT", "jobKey": "8", "deadline": date, "worker": "w"}
+    one = {"elementId": "a", "state": "CREATED", "assignee": None, "userTaskKey": "9", "followUpDate": date}
+    found = reasons(task(), jobs=[job], tasks=[one], timers=[{"elementId": "late", "dueDate": date}])
+    ends = ["deadline of the job 8", "dueDate of the timer at 'late'", "followUpDate of the user task 9"]
+    assert [text.partition("valid time as the ")[2].partition(": '")[0] for text in found] == ends

@@ -25,6 +25,7 @@ from vivero.storage.access import directory, identities
 from vivero.storage.access.identities import LastAdmin, ListedToken
 from vivero.storage.postgres.driver import Connection
 from vivero.terminal.terminal_tables import Column, field, listed, time
+from vivero.terminal.texts import echo
 
 IDENTIFIER = re.compile(r"[a-zA-Z0-9_~@.+-]{1,256}")
 _DURATION = re.compile(r"([0-9]{1,5})([hd])")
@@ -77,9 +78,9 @@ def _password(from_stdin: bool) -> tuple[str, bool]:
 def _tell_user(as_json: bool, username: str, outcome: str, password: str, made_up: bool) -> None:
     tell(as_json, outcome, username=username, password=password if made_up else None)
     if made_up and not as_json:
-        click.echo(f"password {password}")
+        echo(f"password {password}")
     if made_up:
-        click.echo("The password is not shown again.", err=True)
+        echo("The password is not shown again.", err=True)
 
 
 async def _check_roles(connection: Connection, roles: tuple[str, ...]) -> None:
@@ -237,7 +238,7 @@ def create_token(
 
 def _say_token(name: str, made: str, as_json: bool) -> None:
     tell(as_json, made, name=name, token=made)
-    click.echo("The token is not shown again.", err=True)
+    echo("The token is not shown again.", err=True)
 
 
 @token.command("rotate")

@@ -19,6 +19,7 @@ from vivero.storage.access.audit_log import AuditRecord
 from vivero.storage.access.identities import LastAdmin, ListedTenant
 from vivero.storage.postgres.driver import Connection
 from vivero.terminal.terminal_tables import Column, field
+from vivero.terminal.texts import echo
 
 KINDS = {
     "user": None,
@@ -99,12 +100,12 @@ def show(tenant_id: str, as_json: bool, database: Database) -> None:
     if as_json:
         say(_document(each))
         return
-    click.echo(f"{each.tenant_id}  {each.name}")
+    echo(f"{each.tenant_id}  {each.name}")
     if each.description:
-        click.echo(each.description)
-    click.echo(f"{each.definitions} process definitions")
+        echo(each.description)
+    echo(f"{each.definitions} process definitions")
     for member in each.members:
-        click.echo(f"  {member}")
+        echo(f"  {member}")
 
 
 def _document(each: ListedTenant) -> dict[str, object]:

@@ -17,6 +17,7 @@ from vivero.cli.shared.server_options import address_option, talk
 from vivero.client.rest import Client, Page
 from vivero.config.json_input import parsed
 from vivero.terminal.terminal_tables import Column, console, field, listed, state, time
+from vivero.terminal.texts import echo
 
 F = TypeVar("F", bound=Callable[..., Any])
 PAGE, MAX_PAGE = 50, 1000
@@ -253,7 +254,7 @@ def _say_rest(page: Page, shown: int, hidden: Sequence[str]) -> None:
         parts.append(f"next page: --after {page.after}")
     width = console(stderr=True).width if sys.stderr.isatty() else None
     for line in in_lines(parts, width):
-        click.echo(line, err=True)
+        echo(line, err=True)
 
 
 def in_lines(parts: Sequence[str], width: int | None) -> list[str]:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import click
-from rich.markup import escape
 
 from vivero.cli.shared.options import KEY, json_option, say
 from vivero.cli.shared.rows import print_rows
@@ -12,6 +11,7 @@ from vivero.client.rest import Client, Document
 from vivero.core.partitions.keys import keys_of
 from vivero.terminal import log_tables
 from vivero.terminal.terminal_tables import VARIABLES, Column, coloured, console, field, state, time
+from vivero.terminal.texts import as_markup, echo
 
 ELEMENTS: tuple[Column, ...] = (
     Column("element instance", field("elementInstanceKey")),
@@ -94,9 +94,9 @@ def trace(key: str, address: str | None, as_json: bool) -> None:
 
 def _say_lines(item: Document) -> None:
     """Print a command and its events, which are indented."""
-    click.echo(f"{item['commandPosition']}  {item['at']}")
+    echo(f"{item['commandPosition']}  {item['at']}")
     for line in item["lines"]:
-        click.echo(f"    {line}")
+        echo(f"    {line}")
 
 
 @click.command()
@@ -134,6 +134,6 @@ def events(position: int, address: str | None, as_json: bool) -> None:
 
 def _headline(instance: Document) -> str:
     return (
-        f"[bold]{escape(instance['processDefinitionId'])}[/] version {instance['processDefinitionVersion']},"
+        f"[bold]{as_markup(instance['processDefinitionId'])}[/] version {instance['processDefinitionVersion']},"
         f" instance {instance['processInstanceKey']}: {state(instance)}"
     )

@@ -8,7 +8,6 @@ from math import inf
 from pathlib import Path
 
 import click
-from rich.markup import escape
 
 from vivero.cli.shared.admin_port import admin_address, processes_options, talk_to_admin
 from vivero.cli.shared.options import say
@@ -17,6 +16,7 @@ from vivero.cli.shared.server_options import address_option, talk
 from vivero.client.answers import UNAUTHORIZED
 from vivero.client.rest import ApiError, Client, Document, credentials_from
 from vivero.terminal.terminal_tables import Column
+from vivero.terminal.texts import as_markup, echo
 
 LATE_S = 3600.0
 """A clock of retention that is later is worth a word."""
@@ -51,9 +51,9 @@ def status(
         say(found)
     elif "processes" in found:
         print_rows(found["processes"], PROCESS_COLUMNS)
-        click.echo(_sums(found), err=True)
+        echo(_sums(found), err=True)
         for problem in _problems(found):
-            click.echo(problem, err=True)
+            echo(problem, err=True)
     else:
         print_pairs(_pairs(found))
     context.exit(0 if found["healthy"] else 1)
@@ -96,10 +96,13 @@ def _pairs(found: Document) -> Iterator[tuple[str, str]]:
     yield "cluster", found["clusterId"] or ""
     for node in found["nodes"]:
         up = duration(_seconds_between(node["started"], node["heartbeat"]))
-        yield "node", f"{escape(node['nodeId'])} at {escape(node['host'])}:{node['port']}: {_node_state(node)}, up {up}"
+        yield (
+            "node",
+            f"{as_markup(node['nodeId'])} at {as_markup(node['host'])}:{node['port']}: {_node_state(node)}, up {up}",
+        )
     if not found["nodes"]:
         for broker in found["brokers"]:
-            yield "node", f"{escape(broker['brokerId'])} at {escape(broker['host'])}:{broker['port']}"
+            yield "node", f"{as_markup(broker['brokerId'])} at {as_markup(broker['host'])}:{broker['port']}"
     for broker in found["brokers"]:
         for partition in broker["partitions"]:
             if partition["role"] == "leader":
@@ -152,7 +155,7 @@ def _retention(found: Document) -> str:
         texts.append(f"[yellow]{duration(found['behindSeconds'])} behind the clock[/]")
     if found["overdueKey"] is not None:
         late = duration(found["overdueSeconds"])
-        texts.append(f"[yellow]{found['overdueKey']} stays {late} too long: {escape(found['overdueBecauseOf'])}[/]")
+        texts.append(f"[yellow]{found['overdueKey']} stays {late} too long: {as_markup(found['overdueBecauseOf'])}[/]")
     if found["logsKeptBy"] is not None:
         texts.append(f"[yellow]old logs stay because of {LOG_KEEPERS[found['logsKeptBy']]}[/]")
     return f"partition {found['partitionId']}: {', '.join(texts)}"
@@ -184,7 +187,7 @@ def _health(process: Document) -> str:
 
 def _text(name: str) -> Column:
     """A column of a field that a process without an answer lacks."""
-    return Column(name, lambda process: escape(str(process.get(name) or "-")))
+    return Column(name, lambda process: as_markup(str(process.get(name) or "-")))
 
 
 PROCESS_COLUMNS: tuple[Column, ...] = (

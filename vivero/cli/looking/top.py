@@ -11,7 +11,6 @@ import click
 import trio
 from rich.console import Group, RenderableType
 from rich.live import Live
-from rich.markup import escape
 from rich.table import Table
 
 from vivero.cli.shared.admin_port import admin_address, processes_options, talk_to_admin
@@ -21,6 +20,7 @@ from vivero.cli.shared.server_options import address_option, talk
 from vivero.client.rest import Client, ClientError, Document
 from vivero.terminal import top_processes
 from vivero.terminal.terminal_tables import console
+from vivero.terminal.texts import as_markup
 from vivero.terminal.top import Between, MetricReading, read, rows
 
 
@@ -163,7 +163,7 @@ def _table(shown: Sequence[tuple[str, str]]) -> Table:
     made.add_column(style="bold")
     made.add_column()
     for name, figures in shown:
-        made.add_row(name, escape(figures))
+        made.add_row(name, as_markup(figures))
     return made
 
 
@@ -182,4 +182,4 @@ def _table_of_processes(each: Sequence[Document], most: int) -> Table:
 
 def _coloured(text: str) -> str:
     colour = {"healthy": "green", "unhealthy": "red", "no answer": "red"}.get(text)
-    return escape(text) if colour is None else f"[{colour}]{text}[/]"
+    return as_markup(text) if colour is None else f"[{colour}]{text}[/]"

@@ -11,6 +11,7 @@ from vivero.cli.shared.options import JSON_OBJECT, KEY, json_option, say, tell
 from vivero.cli.shared.server_options import address_option, talk
 from vivero.client.rest import Client, Document, path_part
 from vivero.config.json_input import parsed
+from vivero.terminal.texts import echo
 
 ELEMENTS_VARIABLE = "adHocSubProcessElements"
 
@@ -72,7 +73,7 @@ async def _list(client: Client, key: str, as_json: bool) -> None:
         if as_json:
             say(element)
         else:
-            click.echo(f"{element['elementId']}\t{element.get('elementName') or ''}".rstrip())
+            echo(f"{element['elementId']}\t{element.get('elementName') or ''}".rstrip())
 
 
 def _elements(value: str) -> list[Document]:

@@ -10,7 +10,6 @@ from typing import Any, TypeVar
 import click
 import msgspec
 import trio
-from rich.markup import escape
 from rich.progress import BarColumn, Progress, TaskID, TextColumn, TimeRemainingColumn
 
 from vivero.cli.looking.lists import ListView, list_page, oldest_or_newest, paged, total
@@ -23,6 +22,7 @@ from vivero.cli.shared.streams import is_a_person_there
 from vivero.client.answers import may_pass
 from vivero.client.rest import Client, ClientError, Document
 from vivero.terminal.terminal_tables import Column, coloured, console, field, state, time
+from vivero.terminal.texts import as_markup, echo
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -78,19 +78,19 @@ def change_all(
 
     if dry_run:
         found = talk(address, lambda client: client.forecast(path, chosen, more))
-        say(found) if as_json else click.echo("\n".join(forecast_lines(found)))
+        say(found) if as_json else echo("\n".join(forecast_lines(found)))
         return
 
     async def work(client: Client) -> Document:
         if not yes and is_a_person_there():
             found = await client.search(searched, {**of, **chosen}, limit=1)
             if not found.items:
-                click.echo(f"no {searched.replace('-', ' ')} match: nothing to {what}", err=True)
+                echo(f"no {searched.replace('-', ' ')} match: nothing to {what}", err=True)
                 return {}
             click.confirm(f"{what} {total(found)} {searched.replace('-', ' ')}?", abort=True, err=True)
         key = await client.create_batch_operation(path, chosen, more)
         if detach:
-            say({"batchOperationKey": key}) if as_json else click.echo(key)
+            say({"batchOperationKey": key}) if as_json else echo(key)
             return {}
         followed.append(Followed(key))
         return await followed[0].to_its_end(client, as_json)
@@ -141,7 +141,7 @@ class Followed:
         if as_json:
             say(found)
         else:
-            click.echo(summary(found))
+            echo(summary(found))
         return found
 
     async def _read(self, client: Client, progress: Progress, bar: TaskID) -> Document:
@@ -280,11 +280,12 @@ def show(key: str, items: str | None, oldest: bool, **page: Any) -> None:
         say(found)
     elif items is None:
         console().print(
-            f"{found['batchOperationType']} by {escape(str(found['actorId']))}, {coloured(found['state'])}", markup=True
+            f"{found['batchOperationType']} by {as_markup(str(found['actorId']))}, {coloured(found['state'])}",
+            markup=True,
         )
-        click.echo(summary(found))
+        echo(summary(found))
         for error in found["errors"]:
-            click.echo(error["message"])
+            echo(error["message"])
     else:
         filter = {"batchOperationKey": key, "state": None if items == "ANY" else items}
         list_page("batch-operation-items", filter, "itemKey", _ITEM_COLUMNS, oldest, view)

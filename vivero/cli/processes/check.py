@@ -22,6 +22,7 @@ from vivero.core.bpmn.parser import Parsed
 from vivero.core.feel import Expression
 from vivero.core.resources.kinds import read_resources
 from vivero.core.resources.problems import problems_of
+from vivero.terminal.texts import echo
 from vivero.worker import Worker
 from vivero.worker.jobs import JobFunction
 from vivero.worker.signatures import returned_names
@@ -86,11 +87,11 @@ def check(context: click.Context, files: tuple[Any, ...], strict: bool, as_json:
 
 def _print(contents: Contents, problems: Sequence[str], warnings: Sequence[str]) -> None:
     for problem in problems:
-        click.echo(problem, err=True)
+        echo(problem, err=True)
     for warning in warnings:
-        click.echo(f"warning: {warning}", err=True)
+        echo(f"warning: {warning}", err=True)
     if not problems:
-        click.echo(f"{len(contents.places)} job types have functions: {', '.join(sorted(contents.places))}")
+        echo(f"{len(contents.places)} job types have functions: {', '.join(sorted(contents.places))}")
 
 
 def _content(path: Path) -> bytes:

@@ -18,6 +18,7 @@ from vivero.cli.shared.filters import Selected, of_processes, options_of
 from vivero.cli.shared.options import dry_run_option, json_option, tell, yes_option
 from vivero.cli.shared.server_options import address_option, talk
 from vivero.client.rest import ApiError, Client, check_new
+from vivero.terminal.texts import echo
 
 ENDED = {"state": {"$in": ["COMPLETED", "TERMINATED"]}}
 EVALUATED = {"state": {"$in": ["EVALUATED", "FAILED"]}}
@@ -277,7 +278,7 @@ async def _erase(subject: dict[str, Any], as_json: bool, client: Client) -> _Fou
         found.lost += len(page["missing"]) + len(page["damaged"])
         found.counts.update(page.get("counts", {}))
         if (searched := page.get("searched")) and page["next"] and not as_json:
-            click.echo(f"searched the log to {searched.replace('/', ' of ')}", err=True)
+            echo(f"searched the log to {searched.replace('/', ' of ')}", err=True)
         after = page["next"]
         if after is None:
             return found

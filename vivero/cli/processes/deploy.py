@@ -9,6 +9,7 @@ import click
 from vivero.cli.shared.files import FILES
 from vivero.cli.shared.options import json_option, say
 from vivero.cli.shared.server_options import address_option, talk
+from vivero.terminal.texts import echo
 
 
 @click.command()
@@ -31,32 +32,30 @@ def deploy(files: tuple[Path, ...], address: str | None, as_json: bool) -> None:
         say(answer)
         return
     if "deployments" not in answer:
-        click.echo(f"queued as command {answer['commandPosition']}")
+        echo(f"queued as command {answer['commandPosition']}")
         return
     for item in answer["deployments"]:
         if (process := item["processDefinition"]) is not None:
-            click.echo(
+            echo(
                 f"{process['processDefinitionId']} version {process['processDefinitionVersion']}"
                 f" (key {process['processDefinitionKey']}) from {process['resourceName']}"
             )
         elif (form := item["form"]) is not None:
-            click.echo(
-                f"form {form['formId']} version {form['version']} (key {form['formKey']}) from {form['resourceName']}"
-            )
+            echo(f"form {form['formId']} version {form['version']} (key {form['formKey']}) from {form['resourceName']}")
         elif (resource := item["resource"]) is not None:
-            click.echo(
+            echo(
                 f"resource {resource['resourceId']} version {resource['version']} (key {resource['resourceKey']})"
                 f" from {resource['resourceName']}"
             )
         elif (decision := item["decisionDefinition"]) is not None:
-            click.echo(
+            echo(
                 f"decision {decision['decisionDefinitionId']} version {decision['version']}"
                 f" (key {decision['decisionDefinitionKey']})"
             )
         elif (requirements := item["decisionRequirements"]) is not None:
-            click.echo(
+            echo(
                 f"decision requirements {requirements['decisionRequirementsId']} version {requirements['version']}"
                 f" (key {requirements['decisionRequirementsKey']}) from {requirements['resourceName']}"
             )
     for warning in answer.get("warnings", ()):
-        click.echo(f"warning: {warning}", err=True)
+        echo(f"warning: {warning}", err=True)

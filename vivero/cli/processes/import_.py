@@ -25,6 +25,7 @@ from vivero.importing import camunda8 as importing
 from vivero.importing.camunda8 import ImportOutcome
 from vivero.importing.ledger import Ledger, LedgerProblem
 from vivero.terminal.terminal_tables import console
+from vivero.terminal.texts import echo
 
 LEDGER = Path("camunda8-import.ledger")
 
@@ -118,7 +119,10 @@ def camunda8(
                 suspends = not workers_stopped
                 await importing.run(there, here, written, report.tell, _now, suspends=suspends, settle_s=settle_s)
 
-    _between(source, address, work, lambda: f"repeat the command to continue: '{ledger}' knows how far it is")
+    def goes_on() -> str:
+        return f"repeat the command to continue: '{ledger}' knows how far it is" if apply else "repeat the command"
+
+    _between(source, address, work, goes_on)
     report.conclude(apply=apply)
 
 
@@ -127,7 +131,10 @@ def _between(
 ) -> None:
     async def session() -> None:
         async with Client(source, credentials=_credentials()) as there, Client(address_from(address)) as here:
-            await work(there, here)
+            try:
+                await work(there, here)
+            except ClientError as error:
+                raise ClientError(f"{error}\n{goes_on()}") from error
 
     run(session, {ClientError: Failure, LedgerProblem: Failure}, goes_on)
 
@@ -172,7 +179,7 @@ class _Report:
 
     def tell(self, outcome: ImportOutcome) -> None:
         self.counts[outcome.outcome] += 1
-        say(_document(outcome)) if self.as_json else click.echo(_line(outcome))
+        say(_document(outcome)) if self.as_json else echo(_line(outcome))
         self.advance()
 
     def conclude(self, *, apply: bool) -> None:
@@ -182,7 +189,7 @@ class _Report:
         else:
             more = "" if apply or not self.counts[done] else ". Nothing has changed: --apply does it"
             verb = "copied" if apply else "come along"
-            click.echo(f"{total:,} instances: {self.counts[done]:,} {verb}, {self.counts['stays']:,} stay{more}")
+            echo(f"{total:,} instances: {self.counts[done]:,} {verb}, {self.counts['stays']:,} stay{more}")
         if apply and self.counts["stays"]:
             raise Failure(f"{self.counts['stays']:,} of {total:,} instances stay in the source")
 

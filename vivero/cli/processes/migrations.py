@@ -15,6 +15,7 @@ from vivero.cli.shared.each import keys_argument
 from vivero.cli.shared.options import KEY, dry_run_option, json_option, say
 from vivero.cli.shared.server_options import address_option, talk
 from vivero.client.rest import Client, Document
+from vivero.terminal.texts import echo
 
 Pairs = Mapping[str, str]
 """Source id → target id."""
@@ -199,14 +200,14 @@ def _migrate_all(
 async def _show(client: Client, source: str, planned: Planned, as_json: bool) -> None:
     plan = await client.migration_plan(source, planned.target, planned.include_called)
     for element in plan["elements"]:
-        say(element) if as_json else click.echo(_line(element))
+        say(element) if as_json else echo(_line(element))
     for called in plan.get("calledInstances", ()):
         if not as_json:
             versions = f"version {called['sourceVersion']} to {called['targetVersion']}"
-            click.echo(f"\n{called['processDefinitionId']}\t{called['active']} called\t{versions}")
+            echo(f"\n{called['processDefinitionId']}\t{called['active']} called\t{versions}")
         for element in called["elements"]:
             of_called = {"processDefinitionId": called["processDefinitionId"]}
-            say(of_called | element) if as_json else click.echo(_line(element))
+            say(of_called | element) if as_json else echo(_line(element))
 
 
 def _line(element: Document) -> str:

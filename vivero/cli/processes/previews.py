@@ -11,6 +11,7 @@ from vivero.cli.shared.each import named, try_each
 from vivero.cli.shared.options import confirm, say
 from vivero.cli.shared.server_options import talk
 from vivero.client.rest import Client, Document, path_part
+from vivero.terminal.texts import echo
 
 BodyOf = Callable[[Client, str], Awaitable[Mapping[str, Any]]]
 """Gives the body of the request for a key."""
@@ -66,7 +67,7 @@ def preview_each(address: str | None, keys: Sequence[str], operation: str, body_
         for key in named(keys):
             path = f"{_path(key, operation)}?dryRun=true"
             report = (await client.request("POST", path, await body_of(client, key))).document
-            say({"key": key, **report}) if as_json else click.echo("\n".join(lines_of(key, report)))
+            say({"key": key, **report}) if as_json else echo("\n".join(lines_of(key, report)))
             refused += report["refusal"] is not None
         return refused
 

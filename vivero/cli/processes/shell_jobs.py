@@ -11,12 +11,12 @@ from contextlib import asynccontextmanager, suppress
 from subprocess import DEVNULL, PIPE
 from typing import Any
 
-import click
 import trio
 
 from vivero.client.rest import Document
 from vivero.client.values import encoded
 from vivero.config.json_input import parsed
+from vivero.terminal.texts import echo
 from vivero.worker import Job, JobCompletion, JobError, JobFailed
 from vivero.worker.failures import MAX_MESSAGE
 
@@ -50,7 +50,7 @@ async def _execute(command: str, job: Job, codes: Mapping[int, str]) -> JobCompl
     if status != 0:
         raise JobFailed(_message(status, errors))
     if errors:
-        click.echo(_end_of(errors.decode(errors="replace")), err=True)
+        echo(_end_of(errors.decode(errors="replace")), err=True)
     return _completion(job.kind, _object(output))
 
 

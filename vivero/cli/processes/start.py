@@ -13,6 +13,7 @@ from vivero.cli.shared.options import VARIABLES, Seconds, json_option, say_encod
 from vivero.cli.shared.process_ids import complete_process_id, unknown_process
 from vivero.cli.shared.server_options import address_option, talk
 from vivero.client.rest import ApiError, Client, ClientError, Document
+from vivero.terminal.texts import echo
 
 DEFAULT_AWAIT_S = 60.0
 FIRST_POLL_S, LAST_POLL_S = 0.02, 0.5
@@ -66,7 +67,7 @@ def start(
         if not awaits or "processInstanceKey" not in created:
             return created
         begun.append(created["processInstanceKey"])
-        click.echo(f"instance {begun[0]} started", err=True)
+        echo(f"instance {begun[0]} started", err=True)
         results.append(await result_of(client, begun[0], timeout_s))
         return created
 
@@ -74,12 +75,12 @@ def start(
     if as_json:
         say_encoded(_with_result(answer, results))
     elif "processInstanceKey" not in answer:
-        click.echo(f"queued as command {answer['commandPosition']}")
+        echo(f"queued as command {answer['commandPosition']}")
     elif results:
-        click.echo(f"instance {answer['processInstanceKey']} completed", err=True)
+        echo(f"instance {answer['processInstanceKey']} completed", err=True)
         say_encoded(results[0])
     else:
-        click.echo(answer["processInstanceKey"])
+        echo(answer["processInstanceKey"])
 
 
 async def _create(

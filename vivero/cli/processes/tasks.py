@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Any
 
 import click
-from rich.markup import escape
 
 from vivero.cli.looking.lists import ListView, list_page, oldest_or_newest, paged
 from vivero.cli.shared.each import keys_argument, try_each
@@ -18,18 +17,19 @@ from vivero.cli.shared.server_options import address_option, talk
 from vivero.client.rest import Client, Document, path_part
 from vivero.terminal.terminal_tables import VARIABLES as VARIABLE_COLUMNS
 from vivero.terminal.terminal_tables import Column, field, state, time
+from vivero.terminal.texts import as_markup, echo
 
 NOBODY = "anonymous"
 """The caller of a server without authentication."""
 STATES = ("CREATED", "COMPLETED", "CANCELED", "ANY")
 COLUMNS = (
     Column("key", field("userTaskKey")),
-    Column("task", lambda task: escape(task["name"] or task["elementId"]), wraps=True),
+    Column("task", lambda task: as_markup(task["name"] or task["elementId"]), wraps=True),
     Column("state", state, spare=5),
     Column("assignee", field("assignee")),
     Column(
         "candidates",
-        lambda task: escape(", ".join([*task["candidateGroups"], *task["candidateUsers"]])),
+        lambda task: as_markup(", ".join([*task["candidateGroups"], *task["candidateUsers"]])),
         spare=2,
         wraps=True,
     ),
@@ -121,7 +121,7 @@ def show(key: str, address: str | None, as_json: bool) -> None:
         return
     print_fields({name: value for name, value in found.items() if name != "variables"})
     if found["variables"]:
-        click.echo()
+        echo()
         print_rows(found["variables"], VARIABLE_COLUMNS)
 
 

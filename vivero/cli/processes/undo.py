@@ -9,6 +9,7 @@ from vivero.cli.shared.each import keys_argument, named, try_each
 from vivero.cli.shared.options import confirm, dry_run_option, json_option, say, yes_option
 from vivero.cli.shared.server_options import address_option, talk
 from vivero.client.rest import Client, Document, path_part
+from vivero.terminal.texts import echo
 
 
 @click.command()
@@ -47,7 +48,7 @@ def undo(keys: tuple[str, ...], show: bool, dry_run: bool, yes: bool, address: s
 async def _show(client: Client, keys: tuple[str, ...], as_json: bool) -> None:
     for key in named(keys):
         offer = (await client.request("GET", _path(key))).document
-        say({"key": key, **offer}) if as_json else click.echo(_line(key, offer))
+        say({"key": key, **offer}) if as_json else echo(_line(key, offer))
 
 
 def _path(key: str) -> str:

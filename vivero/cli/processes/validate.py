@@ -19,6 +19,7 @@ from vivero.core.bpmn.parser import Parsed
 from vivero.core.bpmn.reading.xml import LIMITS
 from vivero.core.resources.kinds import read_resources
 from vivero.core.resources.problems import problems_of
+from vivero.terminal.texts import echo
 
 
 @click.command()
@@ -77,8 +78,8 @@ def _print(parsed: list[Parsed], problems: list[str], warnings: list[str]) -> No
         what += [] if resource.form is None else [f"form {resource.form.id}"]
         what += [] if resource.generic is None else [f"resource {resource.generic.id}"]
         what += [] if resource.decisions is None else [f"decision {each.id}" for each in resource.decisions.decisions]
-        click.echo(f"{resource.resource}: {', '.join(what)}")
+        echo(f"{resource.resource}: {', '.join(what)}")
     for problem in problems:
-        click.echo(problem, err=True)
+        echo(problem, err=True)
     for warning in warnings:
-        click.echo(f"warning: {warning}", err=True)
+        echo(f"warning: {warning}", err=True)

@@ -16,6 +16,7 @@ from vivero.cli.shared.options import Seconds, backoff_option, json_option, say
 from vivero.cli.shared.server_options import address_option
 from vivero.cli.shared.streams import OutputFailed
 from vivero.client.rest import ClientError
+from vivero.terminal.texts import echo
 from vivero.worker import Job, JobCompletion, Report, Worker
 from vivero.worker.worker import LEASE_S
 
@@ -198,7 +199,7 @@ class _Speech:
         types = list(working.functions)
         of = f"of type '{types[0]}'" if len(types) == 1 else f"of {len(types)} types ({', '.join(types)})"
         working.on_trouble = _say_trouble()
-        working.on_ready = lambda: click.echo(f"listening for jobs {of} at {working.server_address}", err=True)
+        working.on_ready = lambda: echo(f"listening for jobs {of} at {working.server_address}", err=True)
         working.on_report = self._tell
         self._working, self._say = working, tell
         self._failed: OutputFailed | None = None
@@ -232,7 +233,7 @@ def _say_report(done: Report, quiet: bool, as_json: bool) -> None:
             }
         )
     else:
-        click.echo(f"job {job.job_key} {done.outcome}{f': {short(done.message)}' if done.message else ''}", err=True)
+        echo(f"job {job.job_key} {done.outcome}{f': {short(done.message)}' if done.message else ''}", err=True)
 
 
 def short(text: str) -> str:
@@ -244,8 +245,8 @@ def short(text: str) -> str:
 
 def _say_signal(text: str) -> None:
     if sys.stderr.isatty():
-        click.echo(err=True)  # behind the terminal's ^C
-    click.echo(text, err=True)
+        echo(err=True)  # behind the terminal's ^C
+    echo(text, err=True)
 
 
 def _say_trouble() -> Callable[[ClientError], None]:
@@ -256,6 +257,6 @@ def _say_trouble() -> Callable[[ClientError], None]:
         nonlocal last
         if str(error) != last:
             last = str(error)
-            click.echo(f"{error}; trying again", err=True)
+            echo(f"{error}; trying again", err=True)
 
     return say

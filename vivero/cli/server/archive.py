@@ -26,6 +26,7 @@ from vivero.engine.retention.archive.stores import Missing
 from vivero.storage.postgres.driver import Connection
 from vivero.storage.retention import archives
 from vivero.storage.retention.archives import ArchiveFile, ArchiveProblem
+from vivero.terminal.texts import echo
 
 T = TypeVar("T")
 
@@ -105,7 +106,7 @@ def list_(erased: bool, limit: int, as_json: bool, database: Database) -> None:
         if as_json:
             say(row)
         else:
-            click.echo("  ".join(str(value) for name, value in row.items() if name != "sha256"))
+            echo("  ".join(str(value) for name, value in row.items() if name != "sha256"))
 
 
 @archive.command()
@@ -172,7 +173,7 @@ def check(quick: bool, as_json: bool, database: Database) -> None:
                 _print_outcome(as_json, outcome, name)
                 faults += 1
         if not as_json:
-            click.echo(f"{files} files, {faults} faults")
+            echo(f"{files} files, {faults} faults")
         return faults
 
     if faults := _work(database, work):
@@ -183,7 +184,7 @@ def _print_outcome(as_json: bool, outcome: str, name: str, **more: object) -> No
     if as_json:
         say({"file": name, "outcome": outcome, **more})
     else:
-        click.echo(f"{outcome}  {name}" + (f"  {more['trees']} trees" if more else ""))
+        echo(f"{outcome}  {name}" + (f"  {more['trees']} trees" if more else ""))
 
 
 async def _complete(connection: Connection) -> AsyncGenerator[ArchiveFile]:
@@ -332,7 +333,7 @@ def erase(
 
     erased = _work(database, work)
     for key in erased.roots:
-        say({"key": str(key), "outcome": "erased"}) if as_json else click.echo(f"erased {key}")
+        say({"key": str(key), "outcome": "erased"}) if as_json else echo(f"erased {key}")
     if absent := sorted(set(keys) - set(erased.roots)):
         text = f"the archive does not have {', '.join(map(str, absent))}"
         if lost := erased.missing + erased.damaged:

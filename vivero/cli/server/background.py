@@ -14,6 +14,7 @@ from vivero.cli.shared.server_options import address_option, talk
 from vivero.client import background_jobs
 from vivero.client.rest import Client, ClientError
 from vivero.terminal.terminal_tables import Column, field, state, time
+from vivero.terminal.texts import echo
 
 STATES = ("pending", "running", "failed")
 DELETABLE = ("failed", "pending")
@@ -69,7 +70,7 @@ def list_(
     print_rows(found["items"], columns, as_json)
     rest = found["page"]["totalItems"] - len(found["items"])
     if rest > 0 and not as_json:
-        click.echo(f"{rest} more; see --limit", err=True)
+        echo(f"{rest} more; see --limit", err=True)
 
 
 @background.command()
@@ -91,7 +92,7 @@ def types(kind: str | None, address: str | None, as_json: bool) -> None:
     print_rows(found, columns, as_json)
     for each in found:
         if each["pending"] and not each["nodes"] and not as_json:
-            click.echo(f"no node runs {each['type']}: {each['pending']} of its executions wait", err=True)
+            echo(f"no node runs {each['type']}: {each['pending']} of its executions wait", err=True)
 
 
 @background.command()
@@ -159,7 +160,7 @@ def add(
     if as_json:
         say(added)
     else:
-        click.echo(added["id"])
+        echo(added["id"])
 
 
 def _change(keys: tuple[str, ...], address: str | None, action: str, done: str, as_json: bool) -> None:

@@ -8,7 +8,6 @@ from time import time_ns
 
 import click
 import trio
-from rich.markup import escape
 
 from vivero.cli.shared.database import EXPECTED, need_database
 from vivero.cli.shared.failures import run
@@ -27,6 +26,7 @@ from vivero.storage.reads import diagnosis
 from vivero.storage.retention.archives import ArchiveProblem
 from vivero.storage.schema import checks
 from vivero.terminal.terminal_tables import console
+from vivero.terminal.texts import as_markup
 
 COLOURS = {Level.OK: "green", Level.WARNING: "yellow", Level.PROBLEM: "red"}
 LITTLE_SPACE = 2_000_000_000
@@ -105,6 +105,6 @@ def disk(chosen: Config) -> Finding:
 
 def _print(finding: Finding) -> None:
     colour = COLOURS[finding.level]
-    console().print(f"[{colour}]{finding.level:8}[/] {finding.subject:13} {escape(finding.text)}", soft_wrap=True)
+    console().print(f"[{colour}]{finding.level:8}[/] {finding.subject:13} {as_markup(finding.text)}", soft_wrap=True)
     if finding.advice:
-        console().print(f"{'':22} {escape(finding.advice)}", soft_wrap=True)
+        console().print(f"{'':22} {as_markup(finding.advice)}", soft_wrap=True)

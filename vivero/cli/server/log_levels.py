@@ -6,7 +6,6 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 import click
-from rich.markup import escape
 
 from vivero.cli.server.nodes import chosen
 from vivero.cli.shared.failures import Failure
@@ -16,10 +15,11 @@ from vivero.cli.shared.server_options import address_option, talk
 from vivero.client.rest import Client, Document
 from vivero.engine.log_levels import problem_of
 from vivero.terminal.terminal_tables import Column, field
+from vivero.terminal.texts import as_markup
 
 COLUMNS = (
     Column("node", field("nodeId")),
-    Column("changed levels", lambda node: escape(shown(node["logLevels"]))),
+    Column("changed levels", lambda node: as_markup(shown(node["logLevels"]))),
 )
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import click
 import trio
-from rich.markup import escape
 
 from vivero.cli.shared.failures import Failure
 from vivero.cli.shared.options import Seconds, json_option, say
@@ -12,14 +11,15 @@ from vivero.cli.shared.rows import print_rows
 from vivero.cli.shared.server_options import address_option, talk
 from vivero.client.rest import Client, Document
 from vivero.terminal.terminal_tables import Column, field, listed
+from vivero.terminal.texts import as_markup, echo
 
 POLL_S = 0.25
 COLUMNS = (
-    Column("node", lambda node: escape(node["nodeId"]) + (" (asked)" if node["asked"] else "")),
+    Column("node", lambda node: as_markup(node["nodeId"]) + (" (asked)" if node["asked"] else "")),
     Column("state", field("state")),
     Column("roles", listed("roles"), spare=3),
     Column("version", field("version"), spare=4),
-    Column("address", lambda node: escape(f"{node['host']}:{node['port']}"), spare=1),
+    Column("address", lambda node: as_markup(f"{node['host']}:{node['port']}"), spare=1),
     Column("partitions", listed("partitions")),
     Column("heartbeat", field("heartbeat"), spare=2),
 )
@@ -49,7 +49,7 @@ def nodes(address: str | None, as_json: bool) -> None:
     else:
         print_rows([node | {"asked": node["nodeId"] == found["thisNode"]} for node in found["nodes"]], COLUMNS)
         if waiting := found["partitionsWithoutLeader"]:
-            click.echo(f"no node leads {_listed(waiting)}", err=True)
+            echo(f"no node leads {_listed(waiting)}", err=True)
 
 
 @click.command()
@@ -79,7 +79,7 @@ def drain(node: str | None, undo: bool, timeout_s: float | None, address: str | 
         if as_json:
             say({"nodeId": name, "outcome": "taken back" if undo else "drained"})
         elif undo:
-            click.echo(f"node {name} gets partitions again")
+            echo(f"node {name} gets partitions again")
 
     talk(address, work, lambda: "the node goes on handing over: `vivero drain --undo` takes it back")
 
@@ -102,12 +102,12 @@ async def _gone(client: Client, name: str, timeout_s: float | None, as_json: boo
     with trio.move_on_after(float("inf") if timeout_s is None else timeout_s):
         while progress != done:
             if progress != said:
-                click.echo(progress, err=as_json)
+                echo(progress, err=as_json)
                 said = progress
             await trio.sleep(POLL_S)
             progress = progress_of(await client.nodes(), name)
     if progress == done:
-        click.echo(done, err=as_json)
+        echo(done, err=as_json)
     return progress == done
 
 

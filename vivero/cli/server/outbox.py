@@ -13,6 +13,7 @@ from vivero.cli.shared.server_options import address_option, talk
 from vivero.client import deliveries
 from vivero.client.rest import Client
 from vivero.terminal.terminal_tables import Column, field, state, time
+from vivero.terminal.texts import echo
 
 STATES = ("pending", "held", "dead", "dropped")
 IDS = keys_argument("ID")
@@ -54,7 +55,7 @@ def list_(state_: str | None, limit: int, address: str | None, as_json: bool) ->
     print_rows(found["items"], columns, as_json)
     rest = found["page"]["totalItems"] - len(found["items"])
     if rest > 0 and not as_json:
-        click.echo(f"{rest} more; see --limit", err=True)
+        echo(f"{rest} more; see --limit", err=True)
 
 
 @outbox.command()

@@ -18,6 +18,7 @@ from vivero.storage.access import audit_log, identities
 from vivero.storage.cluster import routes
 from vivero.storage.postgres.driver import Connection
 from vivero.terminal.terminal_tables import Column, field, listed
+from vivero.terminal.texts import echo
 
 PARTITIONS = (
     Column("partition", field("partitionId")),
@@ -95,7 +96,7 @@ def raise_(number: int, database: Database, as_json: bool) -> None:
     """
 
     def moved(move: Move) -> None:
-        click.echo(f"moving {len(move.slots)} slots from partition {move.owner} to {move.to}", err=as_json)
+        echo(f"moving {len(move.slots)} slots from partition {move.owner} to {move.to}", err=as_json)
 
     async def work(connection: Connection) -> None:
         await raise_number(connection, number, moved)

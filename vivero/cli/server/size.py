@@ -8,6 +8,7 @@ import click
 
 from vivero.cli.shared.options import Seconds, json_option, say
 from vivero.operations.sizing import USED, Size, Workload, size
+from vivero.terminal.texts import echo
 
 USUAL = Workload(1)
 
@@ -77,9 +78,9 @@ def size_(
         say(asdict(found))
         return
     for name, text in _lines(workload, found):
-        click.echo(f"{name:<22} {text}")
+        echo(f"{name:<22} {text}")
     for advice in found.advice:
-        click.echo(f"\n{advice}")
+        echo(f"\n{advice}")
 
 
 def _lines(workload: Workload, found: Size) -> list[tuple[str, str]]:

@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable, Mapping
 from typing import TypeVar
 
-import click
-
 from vivero.cli.shared import running_servers
 from vivero.cli.shared.failures import Failure, run
 from vivero.cli.shared.recorded import Work, recorded
@@ -21,6 +19,7 @@ from vivero.storage.postgres.driver import Connection
 from vivero.storage.postgres.errors import DataPoison, InvalidDsn, Outage, Retry
 from vivero.storage.postgres.startup_problems import StartupProblem
 from vivero.storage.schema.migration_files import MIGRATIONS, Migration, MigrationError
+from vivero.terminal.texts import echo
 
 T = TypeVar("T")
 
@@ -73,6 +72,6 @@ def say_migration(migration: Migration, number: int, count: int) -> None:
     """Print one line for a migration; a new database gets one for all of them."""
     if count == MIGRATIONS:
         if number == 1:
-            click.echo(f"making the tables of a new database: {count} migrations", err=True)
+            echo(f"making the tables of a new database: {count} migrations", err=True)
         return
-    click.echo(f"migration {number} of {count}: {migration}", err=True)
+    echo(f"migration {number} of {count}: {migration}", err=True)

@@ -15,6 +15,7 @@ from vivero.cli.shared.options import Key, say
 from vivero.cli.shared.server_options import talk
 from vivero.cli.shared.streams import read_input_text
 from vivero.client.rest import ApiError, Client, ClientError, Document, Unreachable
+from vivero.terminal.texts import echo
 
 F = TypeVar("F", bound=Callable[..., Any])
 Work = Callable[[Client, str], Awaitable[Any]]
@@ -70,7 +71,7 @@ def try_each(
     """
     chosen = named(keys)
     if not chosen:
-        click.echo("no keys on standard input: nothing to do", err=True)
+        echo("no keys on standard input: nothing to do", err=True)
     attempt = Attempt(work, done, as_json, explain, deque(chosen))
     talk(address, lambda client: try_all(client, attempt), lambda: interrupted(attempt, len(chosen)))
     if attempt.failed == 1 and len(chosen) == 1:
@@ -136,14 +137,14 @@ def _say_done(key: str, done: str, as_json: bool) -> None:
     if as_json:
         say({"key": key, "outcome": done})
     else:
-        click.echo(f"{done} {key}")
+        echo(f"{done} {key}")
 
 
 def _say_failure(key: str, error: ApiError, reason: str, as_json: bool) -> None:
     if as_json:
         say({"key": key, "outcome": "failed", "status": error.status, "title": error.title, "reason": reason})
     about = "" if key in reason else f"{key}: "
-    click.echo(f"Error: {about}{reason}", err=True)
+    echo(f"Error: {about}{reason}", err=True)
 
 
 def _unreachable(error: Unreachable, attempt: Attempt) -> Unreachable:

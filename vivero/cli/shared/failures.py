@@ -15,12 +15,16 @@ import trio
 
 from vivero.cli.shared.streams import OutputFailed
 from vivero.program.ends import GAVE_UP, alone
+from vivero.terminal.texts import readable
 
 T = TypeVar("T")
 
 
 class Failure(click.ClickException):
-    """Ends the command with exit code 1: `Error: message` on stderr."""
+    """Ends the command with exit code 1: `Error: message` on stderr, without characters that command the terminal."""
+
+    def __init__(self, message: str) -> None:
+        super().__init__(readable(message))
 
 
 class GaveUp(Failure):

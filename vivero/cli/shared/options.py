@@ -15,6 +15,7 @@ import click
 from vivero.cli.shared import streams
 from vivero.config.files import Unreadable, read_text
 from vivero.config.json_input import parsed
+from vivero.terminal.texts import echo
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -149,13 +150,13 @@ def confirm(question: str, *, yes: bool) -> None:
 
 def say(document: Any) -> None:
     """Print one line of JSON to stdout. Where letters cannot be shown, they are escaped."""
-    click.echo(json.dumps(document, ensure_ascii=not streams.is_unicode(sys.stdout)))
+    echo(json.dumps(document, ensure_ascii=not streams.is_unicode(sys.stdout)))
 
 
 def say_encoded(text: str) -> None:
     """Like `say`, for a document that is JSON text already: its numbers stay as they are."""
     shown = text if streams.is_unicode(sys.stdout) else _NOT_ASCII.sub(lambda found: json.dumps(found[0])[1:-1], text)
-    click.echo(shown)
+    echo(shown)
 
 
 _NOT_ASCII = re.compile(r"[^\x00-\x7f]")
@@ -167,7 +168,7 @@ def tell(as_json: bool, text: str, **document: Any) -> None:
     if as_json:
         say({name: value for name, value in document.items() if value is not None})
     else:
-        click.echo(text)
+        echo(text)
 
 
 __all__ = [

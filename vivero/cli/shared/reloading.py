@@ -8,8 +8,9 @@ from contextlib import aclosing
 from pathlib import Path
 from typing import Protocol
 
-import click
 import trio
+
+from vivero.terminal.texts import echo
 
 EVERY_S = 0.5
 GRACE_S = 5.0
@@ -61,7 +62,7 @@ async def run_again(start: Callable[[], Awaitable[RunningCommand]], changed: Asy
         ended = _wait(nursery, process)
         try:
             async for _ in changed:
-                click.echo("files have changed: starting again", err=True)
+                echo("files have changed: starting again", err=True)
                 await _end(process, ended)
                 process = await start()
                 ended = _wait(nursery, process)
@@ -77,7 +78,7 @@ def _wait(nursery: trio.Nursery, process: RunningCommand) -> trio.Event:
         with trio.CancelScope(shield=True):
             code = await process.wait()
         if code > 0:
-            click.echo(f"it has ended with exit code {code}, and starts again when a file changes", err=True)
+            echo(f"it has ended with exit code {code}, and starts again when a file changes", err=True)
         ended.set()
 
     nursery.start_soon(wait)

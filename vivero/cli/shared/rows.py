@@ -8,7 +8,6 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from enum import Enum
 
-import click
 from rich.table import Table
 from rich.text import Text
 
@@ -16,6 +15,7 @@ from vivero.cli.shared.options import say
 from vivero.cli.shared.streams import check_output
 from vivero.client.rest import Document
 from vivero.terminal.terminal_tables import Column, console, fitted, plain_header, plain_row
+from vivero.terminal.texts import echo
 
 
 class Format(Enum):
@@ -46,7 +46,7 @@ class Rows:
                 case Format.JSON:
                     say(item)
                 case Format.KEYS:
-                    click.echo(item[self.key])
+                    echo(item[self.key])
                 case Format.TABLE:
                     self._plain(item)
         return ()
@@ -61,9 +61,9 @@ class Rows:
 
     def _plain(self, item: Document) -> None:
         if not self._headed:
-            click.echo(plain_header(self.columns))
+            echo(plain_header(self.columns))
         self._headed = True
-        click.echo(plain_row(item, self.columns))
+        echo(plain_row(item, self.columns))
 
 
 def print_rows(items: Sequence[Document], columns: Sequence[Column], as_json: bool = False) -> None:
@@ -77,14 +77,14 @@ def print_fields(document: Document) -> None:
     for name, value in document.items():
         if value not in (None, "", [], {}):
             text = value if isinstance(value, str | int) else json.dumps(value, ensure_ascii=False)
-            click.echo(f"{name:{width}}  {text}")
+            echo(f"{name:{width}}  {text}")
 
 
 def print_pairs(pairs: Iterable[tuple[str, str]]) -> None:
     """Print names and texts (rich's markup): in two columns on a terminal, else with a tab in between."""
     if not sys.stdout.isatty():
         for name, text in pairs:
-            click.echo(f"{name}\t{Text.from_markup(text).plain}")
+            echo(f"{name}\t{Text.from_markup(text).plain}")
         return
     shown = Table.grid(padding=(0, 2))
     shown.add_column(style="bold", no_wrap=True)
@@ -97,7 +97,7 @@ def print_pairs(pairs: Iterable[tuple[str, str]]) -> None:
 def say_left_out(names: Sequence[str]) -> None:
     """Say on stderr which columns were left out."""
     if names:
-        click.echo(f"{left_out(names)}", err=True)
+        echo(f"{left_out(names)}", err=True)
 
 
 def left_out(names: Sequence[str]) -> str:

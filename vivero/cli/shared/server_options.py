@@ -10,6 +10,7 @@ import click
 from vivero.cli.shared.failures import Failure, run
 from vivero.cli.shared.options import say
 from vivero.client.rest import BadAddress, Client, ClientError, address_from, normalised
+from vivero.terminal.texts import echo
 
 F = TypeVar("F", bound=Callable[..., Any])
 T = TypeVar("T")
@@ -52,4 +53,4 @@ def post(address: str | None, path: str, body: Mapping[str, Any], key: str, as_j
     if as_json:
         say(answer)
     else:
-        click.echo(answer[key] if key in answer else f"queued as command {answer['commandPosition']}")
+        echo(answer[key] if key in answer else f"queued as command {answer['commandPosition']}")

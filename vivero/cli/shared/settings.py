@@ -16,6 +16,7 @@ from vivero.cli.shared.options import CONFIG, PATH
 from vivero.cli.shared.running_servers import RunningServer
 from vivero.config import sources
 from vivero.config.sections import Config, ConfigError
+from vivero.terminal.texts import echo
 
 DATABASE_URL = click.option("--database-url", metavar="URL", help="Your own PostgreSQL, 15 or later.")
 DATA_DIR = click.option("--data-dir", type=PATH, metavar="DIR", help="Data directory of the embedded PostgreSQL.")
@@ -71,7 +72,7 @@ class Database:
 
     def _of(self, server: RunningServer, flags: Mapping[str, Any]) -> Config:
         """The settings for the server's database, from the server's own file, which has the archive and more, too."""
-        click.echo(f"using the database of the server at {server.address}: {server.place}", err=True)
+        echo(f"using the database of the server at {server.address}: {server.place}", err=True)
         file = self.file or (None if server.file is None else Path(server.file))
         chosen = settings(file, **flags)
         if _names_one(chosen):

@@ -1,5 +1,5 @@
 """Commands that need no server of their own: expressions, decisions, completion, psql.
 
 Entry: `feel`, `evaluate`, `completion`.
-Imports: core, config, embedded, library, server, shared.
+Imports: core, config, embedded, library, server, shared, terminal.
 """

@@ -18,6 +18,7 @@ from vivero.core.bpmn.camunda7.notes import Care
 from vivero.core.bpmn.reading.xml import Unreadable as UnreadableXml
 from vivero.core.resources.kinds import read_resources
 from vivero.core.resources.problems import problems_of
+from vivero.terminal.texts import echo
 
 MODELS = frozenset((".bpmn", ".xml"))
 HEADS = {Care.TODO: "to do", Care.CHECK: "to check", Care.DROPPED: "dropped"}
@@ -127,22 +128,22 @@ def _document(file: Path, out: Path, conversion: Conversion | None) -> dict[str,
 
 def _print(file: Path, out: Path, conversion: Conversion | None) -> None:
     if conversion is None:
-        click.echo(f"{file}: copied, it is not of Camunda 7")
+        echo(f"{file}: copied, it is not of Camunda 7")
         return
-    click.echo(f"{file} -> {', '.join(str(out / name) for name in (file.name, *conversion.files))}")
+    echo(f"{file} -> {', '.join(str(out / name) for name in (file.name, *conversion.files))}")
     for care, head in HEADS.items():
         notes = [each for each in conversion.notes if each.care is care]
         if notes:
-            click.echo(f"  {head}:")
+            echo(f"  {head}:")
         for each in notes:
-            click.echo(f"    {each}")
+            echo(f"    {each}")
 
 
 def _conclude(out: Path, conversions: Sequence[Conversion], problems: Sequence[str]) -> None:
     counts = Counter(each.care for one in conversions for each in one.notes)
     if problems:
-        click.echo("A deployment would still refuse:")
+        echo("A deployment would still refuse:")
         for problem in problems:
-            click.echo(f"  {problem}")
+            echo(f"  {problem}")
     converted = f"{len(conversions)} converted, {counts[Care.TODO]} to do, {counts[Care.CHECK]} to check"
-    click.echo(f"{converted}. Next: vivero validate {out}")
+    echo(f"{converted}. Next: vivero validate {out}")

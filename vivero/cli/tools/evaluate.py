@@ -32,6 +32,7 @@ from vivero.core.feel.standard import DMN
 from vivero.core.feel.standard.texts import literal_of
 from vivero.core.feel.values import FeelLimits, Run
 from vivero.library.decision_reports import report
+from vivero.terminal.texts import echo
 
 CONTEXT_LIMITS = FeelLimits(source_length=4_000_000, steps=10_000_000)
 """The limits of a FEEL context, which may hold large variables."""
@@ -101,9 +102,9 @@ def _evaluate_deployed(id: str, variables: dict[str, Any], address: str | None, 
     if as_json:
         say(answer)
     elif "output" not in answer:
-        click.echo(f"queued as command {answer['commandPosition']}")
+        echo(f"queued as command {answer['commandPosition']}")
     elif answer["failureMessage"] is None:
-        click.echo(answer["output"])
+        echo(answer["output"])
     if answer.get("failureMessage") is not None:
         raise Failure(answer["failureMessage"])
 
@@ -118,9 +119,9 @@ def _read(files: tuple[Path, ...], mode: str | None) -> ReadDecisions:
 
 def _show_problems(read: ReadDecisions) -> None:
     for problem in read.problems:
-        click.echo(problem, err=True)
+        echo(problem, err=True)
     for warning in read.warnings:
-        click.echo(f"warning: {warning}", err=True)
+        echo(f"warning: {warning}", err=True)
 
 
 def _given(text: str) -> dict[str, Any]:
@@ -156,9 +157,9 @@ def _evaluate_one(
     if as_json:
         say_encoded(msgspec.json.encode(report(evaluation)).decode())
     elif evaluation.failure is None:
-        click.echo(to_json(evaluation.value))
+        echo(to_json(evaluation.value))
     for warning in evaluation.warnings:
-        click.echo(f"warning: {warning.message}", err=True)
+        echo(f"warning: {warning.message}", err=True)
     if evaluation.failure is not None:
         raise Failure(evaluation.failure.text)
 

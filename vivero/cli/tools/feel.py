@@ -11,6 +11,7 @@ import click
 from vivero.cli.shared.failures import Failure
 from vivero.cli.shared.options import JSON_OBJECT
 from vivero.core.feel import FeelError, compile_expression, from_json, to_json
+from vivero.terminal.texts import echo
 
 
 @click.command()
@@ -32,6 +33,6 @@ def feel(expression: str, context: dict[str, Any]) -> None:
         text = to_json(value)
     except FeelError as error:
         raise Failure(str(error)) from error
-    click.echo(text)
+    echo(text)
     for warning in warnings:
-        click.echo(f"warning: {warning.message}", err=True)
+        echo(f"warning: {warning.message}", err=True)
