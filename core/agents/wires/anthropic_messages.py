@@ -21,18 +21,17 @@ from vivero.core.agents.model import (
     PAUSE,
     STOP,
     TOOL_USE,
-    AskedCall,
     ModelAnswer,
     ModelRequest,
 )
-from vivero.core.agents.results import text_of
 from vivero.core.agents.tools import alias, by_alias
 from vivero.core.agents.wires.shapes import (
-    arguments_of,
+    asked_call,
     count,
     items,
     maybe_text,
     merged,
+    part_of,
     result_text,
     spoken,
     system_text,
@@ -76,7 +75,7 @@ def _turn(message: Message) -> tuple[str, list[dict[str, Any]]]:
             {"type": "tool_result", "tool_use_id": result.id, "content": result_text(result)}
             for result in message.results
         ]
-    parts = [part for each in message.content or () if (part := _part(each)) is not None]
+    parts = [part for each in message.content or () if (part := part_of(each, PROVIDER, {"type": "text"})) is not None]
     if not isinstance(message, AssistantMessage):
         return "user", parts
     return "assistant", parts + [
@@ -85,21 +84,13 @@ def _turn(message: Message) -> tuple[str, list[dict[str, Any]]]:
     ]
 
 
-def _part(content: Content) -> dict[str, Any] | None:
-    """A block. None: it is empty, or of another provider."""
-    if isinstance(content, ReasoningContent | ProviderContent):
-        return dict(content.payload) if content.provider == PROVIDER else None
-    text = text_of(content)
-    return {"type": "text", "text": text} if text.strip() else None
-
-
 def answer(document: Any, request: ModelRequest) -> ModelAnswer:
     """The answer in the body of a response. Raises AgentError."""
     if not isinstance(document, dict) or not isinstance(document.get("content"), list):
         raise unreadable("it has no content")
     blocks, names = items(document["content"]), by_alias(request.tools)
     stop, usage = str(document.get("stop_reason") or STOP), document.get("usage")
-    calls = [_call(block, names) for block in blocks if block.get("type") == "tool_use"]
+    calls = [asked_call(block.get("id"), block, names) for block in blocks if block.get("type") == "tool_use"]
     content = [_content(block) for block in blocks if block.get("type") != "tool_use"]
     return ModelAnswer(
         content,
@@ -115,11 +106,6 @@ def _content(block: dict[str, Any]) -> Content:
     if block.get("type") == "text":
         return TextContent(str(block.get("text") or ""))
     return ReasoningContent(PROVIDER, block) if block.get("type") in _THOUGHTS else ProviderContent(PROVIDER, block)
-
-
-def _call(block: Mapping[str, Any], names: Mapping[str, str]) -> AskedCall:
-    name = str(block.get("name") or "")
-    return AskedCall(str(block.get("id") or ""), names.get(name, name), arguments_of(block.get("input")))
 
 
 def _usage(usage: Any) -> TokenUsage:

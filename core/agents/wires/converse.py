@@ -18,14 +18,14 @@ from vivero.core.agents.memory.context import (
     TokenUsage,
     ToolCallResultMessage,
 )
-from vivero.core.agents.model import CONTENT_FILTERED, LENGTH, STOP, TOOL_USE, AskedCall, ModelAnswer, ModelRequest
-from vivero.core.agents.results import text_of
+from vivero.core.agents.model import CONTENT_FILTERED, LENGTH, STOP, TOOL_USE, ModelAnswer, ModelRequest
 from vivero.core.agents.tools import alias, by_alias
 from vivero.core.agents.wires.shapes import (
-    arguments_of,
+    asked_call,
     count,
     items,
     merged,
+    part_of,
     result_text,
     spoken,
     system_text,
@@ -67,21 +67,13 @@ def _turn(message: Message) -> tuple[str, list[dict[str, Any]]]:
             {"toolResult": {"toolUseId": result.id, "content": [{"text": result_text(result)}]}}
             for result in message.results
         ]
-    parts = [part for each in message.content or () if (part := _part(each)) is not None]
+    parts = [part for each in message.content or () if (part := part_of(each, PROVIDER, {})) is not None]
     if not isinstance(message, AssistantMessage):
         return "user", parts
     return "assistant", parts + [
         {"toolUse": {"toolUseId": call.id, "name": alias(call.name), "input": call.arguments}}
         for call in message.tool_calls or ()
     ]
-
-
-def _part(content: Content) -> dict[str, Any] | None:
-    """A block. None: it is empty, or of another provider."""
-    if isinstance(content, ReasoningContent | ProviderContent):
-        return dict(content.payload) if content.provider == PROVIDER else None
-    text = text_of(content)
-    return {"text": text} if text.strip() else None
 
 
 def answer(document: Any, request: ModelRequest) -> ModelAnswer:
@@ -92,7 +84,8 @@ def answer(document: Any, request: ModelRequest) -> ModelAnswer:
         raise unreadable("it has no output.message.content")
     blocks, names = items(message["content"]), by_alias(request.tools)
     stop, usage = str(document.get("stopReason") or STOP), document.get("usage")
-    calls = [_call(block["toolUse"], names) for block in blocks if isinstance(block.get("toolUse"), dict)]
+    asked = [block["toolUse"] for block in blocks if isinstance(block.get("toolUse"), dict)]
+    calls = [asked_call(each.get("toolUseId"), each, names) for each in asked]
     content = [_content(block) for block in blocks if "toolUse" not in block]
     return ModelAnswer(content, calls, usage_or_none(usage, _usage(usage)), _STOPS.get(stop, stop))
 
@@ -101,11 +94,6 @@ def _content(block: dict[str, Any]) -> Content:
     if isinstance(block.get("text"), str):
         return TextContent(block["text"])
     return ReasoningContent(PROVIDER, block) if "reasoningContent" in block else ProviderContent(PROVIDER, block)
-
-
-def _call(block: Mapping[str, Any], names: Mapping[str, str]) -> AskedCall:
-    name = str(block.get("name") or "")
-    return AskedCall(str(block.get("toolUseId") or ""), names.get(name, name), arguments_of(block.get("input")))
 
 
 def _usage(usage: Any) -> TokenUsage:

@@ -9,13 +9,15 @@ from vivero.core.agents.errors import FAILED_MODEL_CALL, AgentError
 from vivero.core.agents.memory.context import (
     Content,
     Message,
+    ProviderContent,
+    ReasoningContent,
     SystemMessage,
     TextContent,
     TokenUsage,
     ToolCallResult,
     UserMessage,
 )
-from vivero.core.agents.model import ModelRequest
+from vivero.core.agents.model import AskedCall, ModelRequest
 from vivero.core.agents.results import text_of
 from vivero.core.feel import to_json
 
@@ -67,6 +69,23 @@ def merged(turns: Iterable[tuple[str, list[dict[str, Any]]]]) -> list[dict[str, 
 def arguments_of(value: Any) -> Mapping[str, Any] | None:
     """The arguments of a call. None: they are not an object."""
     return value if isinstance(value, dict) else None
+
+
+def asked_call(id: Any, block: Mapping[str, Any], names: Mapping[str, str]) -> AskedCall:
+    """The call of a tool in a block with `name` and `input`. `names`: the names of tools by their aliases."""
+    name = str(block.get("name") or "")
+    return AskedCall(str(id or ""), names.get(name, name), arguments_of(block.get("input")))
+
+
+def part_of(content: Content, provider: str, text_block: Mapping[str, Any]) -> dict[str, Any] | None:
+    """The block of a part of a message: `text_block` with the text, or what only this provider reads again.
+
+    None: it is empty, or of another provider.
+    """
+    if isinstance(content, ReasoningContent | ProviderContent):
+        return dict(content.payload) if content.provider == provider else None
+    text = text_of(content)
+    return {**text_block, "text": text} if text.strip() else None
 
 
 def count(usage: Any, name: str) -> int:

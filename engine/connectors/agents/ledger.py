@@ -148,7 +148,8 @@ class Ledger:
         found = (job.tenant_id, job.process_definition_id or "", model)
         for stop in await self._current():
             if all(not named or named == own for named, own in zip(stop, found, strict=True)):
-                named = ", ".join(f"{what} {name}" for what, name in zip(stop._fields, stop, strict=True) if name)
+                what = ("the tenant", "the process", "the model")
+                named = ", ".join(f"{kind} '{name}'" for kind, name in zip(what, stop, strict=True) if name)
                 raise Stopped(
                     STOPPED, f"the operator has stopped {named or 'all agents'}: `vivero agents resume` ends it", False
                 )

@@ -25,6 +25,7 @@ from vivero.engine.connectors.errors import ConnectorError
 from vivero.engine.connectors.http.authentication import Credentials
 from vivero.engine.connectors.http.http_client import HttpClient, HttpResponse
 from vivero.engine.connectors.http.requests import OWN_HEADERS, HttpRequest, check_header, read_url
+from vivero.engine.connectors.outbound.http_json import without_nul
 from vivero.engine.connectors.work.secrets import UsedSecrets
 from vivero.engine.jobs.durations import seconds
 
@@ -115,7 +116,8 @@ def _failed(why: str) -> AgentError:
 
 def _document(response: HttpResponse, used: UsedSecrets) -> Any:
     try:
-        return used.mask(from_json(response.body.decode("utf-8")))
+        document = used.mask(from_json(response.body.decode("utf-8")))
+        return without_nul(document) if b"\\u0000" in response.body else document
     except (EvaluationError, ArithmeticError, RecursionError, UnicodeDecodeError):
         return None
 

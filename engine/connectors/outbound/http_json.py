@@ -86,18 +86,18 @@ def _body(text: str) -> Any:
     if not text:
         return None
     try:
-        return _without_nul(from_json(text)) if "\\u0000" in text else from_json(text)
+        return without_nul(from_json(text)) if "\\u0000" in text else from_json(text)
     except EvaluationError:
         return text.replace("\0", "\ufffd")
 
 
-def _without_nul(value: Any) -> Any:
+def without_nul(value: Any) -> Any:
     """The value as PostgreSQL can store it."""
     if isinstance(value, str):
         return value.replace("\0", "\ufffd")
     if isinstance(value, dict):
-        return {_without_nul(name): _without_nul(item) for name, item in value.items()}
-    return [_without_nul(item) for item in value] if isinstance(value, list) else value
+        return {without_nul(name): without_nul(item) for name, item in value.items()}
+    return [without_nul(item) for item in value] if isinstance(value, list) else value
 
 
 def reason(status: int) -> str:

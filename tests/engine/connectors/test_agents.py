@@ -222,7 +222,8 @@ async def test_stopped_agents_wait_without_losing_a_retry(engine, dispatcher, se
         await engine.create(question="Go")
         await begun.wait()
         assert await agents.stop(connection, AgentStop("", "p", ""))
-        await engine.until_value("AGENTS_STOPPED", "SELECT split_part(error_message, ':', 1) FROM jobs")
+        said = "AGENTS_STOPPED: the operator has stopped the process 'p': `vivero agents resume` ends it"
+        await engine.until_value(said, "SELECT error_message FROM jobs")
     assert await engine.rows("SELECT retries, available_at > updated_at FROM jobs") == [(3, True)]
     assert len(server.received) == 1
     assert await agents.resume(connection, AgentStop("", "p", ""))
@@ -289,7 +290,7 @@ async def test_a_budget_holds_for_calls_at_once(engine):
 
 async def test_an_agent_as_a_task_gives_its_calls_to_the_process(engine, dispatcher, server):
     """A call that cannot be made is not given, and the model sees its error with the results of the others."""
-    server.answer = script = Script([chat("Look.", ("x", "Unknown", {}), WEATHER), chat("Sun.")])
+    server.answer = script = Script([chat("Look.", ("x", "Unknown", {}), WEATHER), chat("Sun\0.")])
     await engine.deploy(agent_task(server.url))
     async with running(dispatcher()):
         await engine.create(question="Sun?")
@@ -297,7 +298,7 @@ async def test_an_agent_as_a_task_gives_its_calls_to_the_process(engine, dispatc
     assert script.results()[0].startswith("Error: the tool was not called: there is no tool 'Unknown'")
     assert script.results()[1:] == ['{"sun":true,"city":"Bonn"}']
     answer = json.loads(await engine.variable("agent"))
-    assert (answer["responseText"], answer["toolCalls"]) == ("Sun.", [])
+    assert (answer["responseText"], answer["toolCalls"]) == ("Sun\ufffd.", [])
     assert [message["role"] for message in script.bodies[1]["messages"]] == ["user", "assistant", "tool", "tool"]
 
 
