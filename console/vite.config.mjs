@@ -95,7 +95,7 @@ function preloads() {
   };
 }
 
-const COPIED = /\/node_modules\/(?!preact\/|@preact\/).*\.m?js$/;
+const COPIED = /\/node_modules\/(?!preact\/|@preact\/|@bpmn-io\/form-js-viewer\/).*\.m?js$/;
 
 /** The editor has copies of the packages that diagrams and forms use, too: pages with these would load what only the editor uses of them. */
 function apart() {
@@ -138,6 +138,7 @@ function finish() {
 // The code that all pages share is one chunk, so the first page loads two scripts however the others are cut.
 const BASE =
   /node_modules\/(preact|@preact)\/|\/src\/locales\/en\.|\/src\/lib\/(?!matching|landscape|problems|compensation|cures|decisions|operations|documents)|\/src\/parts\/(act|banner|dialog|divider|head|lazy|notices|opening|place|places|problem|shell|state|table|time)\.|\/src\/parts\/(action|conflict|copy_commands|search|tenant)\.|\/src\/diagram\/(badges|canvas|layout|marks|geometry)\.|\/src\/pages\/message_actions\./;
+const OF_FORMS = /node_modules\/(@bpmn-io\/(form-js-editor|draggle)|atoa|contra|ticky|array-move)\/.*\?editor$/;
 // The code that only one of the editors needs is a chunk of its own; the rest of them is one that all share.
 const OF_DECISIONS =
   /node_modules\/(dmn-|@bpmn-io\/dmn-|inferno|table-js|selection-|component-|dom-iterator|css\.escape|escape-html).*\?editor$/;
@@ -150,11 +151,14 @@ const codeSplitting = {
     { name: 'base', test: BASE, priority: 3 },
     {
       name: 'editor',
-      test: (id) => id.endsWith('?editor') && ![OF_DECISIONS, OF_PROCESSES, OF_TEMPLATES].some((one) => one.test(id)),
+      test: (id) =>
+        id.endsWith('?editor') && ![OF_DECISIONS, OF_PROCESSES, OF_TEMPLATES, OF_FORMS].some((one) => one.test(id)),
       priority: 2,
     },
     { name: 'editor-dmn', test: OF_DECISIONS, priority: 1 },
     { name: 'editor-templates', test: OF_TEMPLATES, priority: 2 },
+    { name: 'form', test: /node_modules\/@bpmn-io\/form-js-viewer\//, priority: 2 },
+    { name: 'editor-form', test: OF_FORMS, priority: 1 },
     { name: 'editor-bpmn', test: OF_PROCESSES, priority: 1 },
     { name: 'moddle', test: /node_modules\/(bpmn-moddle|moddle|moddle-xml|min-dash|saxen)\// },
     { name: 'layout', test: /node_modules\/bpmn-auto-layout\// },

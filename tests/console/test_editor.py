@@ -288,3 +288,42 @@ def test_a_decision_is_edited_tried_and_deployed(console, api):
     expect(findings.get_by_role("link", name=HOSTILE)).to_be_visible()
     versions = api.post("/decision-definitions/search", {"filter": {"decisionDefinitionId": "price"}})["items"]
     assert {each["version"]: each["name"] for each in versions} == {1: "Price", 2: HOSTILE}
+
+
+def test_a_form_is_edited_previewed_and_deployed(console, api):
+    """A field is added, its label is an attack; the preview shows it with data, and the next version has it."""
+    greeting = {"id": "greeting", "type": "default", "schemaVersion": 19, "components": []}
+    api.deploy("greeting.form", json.dumps(greeting).encode())
+    page = console.page
+    console.open("/resources?state=forms")
+    page.get_by_role("link", name="greeting.form").click()
+    console.settle()
+    assert not [url for url in console.urls if "/editor-" in url]
+    page.get_by_role("link", name="Edit", exact=True).click()
+    console.settle()
+    assert not [url for url in console.urls if "/editor-bpmn" in url or "/editor-dmn" in url]
+    findings = page.get_by_role("region", name="Problems")
+    expect(findings).to_contain_text("No problems")
+    assert console.is_uncovered(".fjs-powered-by-link")
+    page.get_by_title("Create a Text field element").press("Enter")
+    page.locator(".editing .fjs-form-field-textfield").click()
+    open_group(page, "General")
+    page.locator("#bio-properties-panel-label").click()
+    page.keyboard.press("Control+A")
+    page.keyboard.type(HOSTILE)
+    page.locator("#bio-properties-panel-key").fill("who")
+    page.get_by_role("button", name="Try it").click()
+    trial = page.get_by_role("region", name="Try it")
+    trial.locator("textarea").first.fill('{"who": "Ada"}')
+    expect(trial.locator(".fjs-input")).to_have_value("Ada")
+    expect(trial.get_by_text(HOSTILE)).to_be_visible()
+    console.check("editor-form")
+    page.get_by_role("button", name="Save draft").click()
+    expect(page).to_have_url(re.compile(r"draft=\d+$"))
+    console.open(f"/editor?draft={page.url.rpartition('=')[2]}")
+    expect(page.locator(".fjs-editor-container, .fjs-form-editor").get_by_text(HOSTILE).first).to_be_visible()
+    page.get_by_role("button", name="Deploy", exact=True).click()
+    expect(findings.get_by_role("link", name="greeting")).to_be_visible()
+    [newest, _] = api.post("/forms/search", {"sort": [{"field": "version", "order": "DESC"}]})["items"]
+    [field] = json.loads(api.http.get(f"/forms/{newest['formKey']}").json()["schema"])["components"]
+    assert (field["type"], field["key"], field["label"]) == ("textfield", "who", HOSTILE)

@@ -4,6 +4,7 @@ import { useRef } from 'preact/hooks';
 import { get } from '../lib/api.ts';
 import { deploy, type Outcome } from '../lib/deployments.ts';
 import { t } from '../lib/i18n.ts';
+import { href } from '../lib/router.ts';
 import { DEPLOY } from '../lib/session.ts';
 import type { Definition } from '../lib/shapes.ts';
 import { decisionUrl, processUrl } from '../lib/urls.ts';
@@ -14,7 +15,7 @@ import { tenantOf } from '../parts/tenant.tsx';
 import { KINDS, kindOf } from './kinds.ts';
 import type { Source } from './validation.ts';
 
-const MODELS = '.bpmn,.dmn,.xml';
+const MODELS = '.bpmn,.dmn,.form,.xml';
 
 export function OpenFile({ onOpen }: { onOpen: (name: string, content: string) => void }) {
   const input = useRef<HTMLInputElement>(null);
@@ -87,6 +88,7 @@ export function DeployButton({
 export function Deployed({ outcome, definition }: { outcome: Outcome; definition: Definition | null }) {
   if (outcome.problem) return <ProblemBox problem={outcome.problem} />;
   const decisions = outcome.done!.deployments.flatMap(({ decisionDefinition: of }) => of ?? []);
+  const forms = outcome.done!.deployments.flatMap(({ form }) => form ?? []);
   if (!definition)
     return (
       <p class="ok">
@@ -95,6 +97,12 @@ export function Deployed({ outcome, definition }: { outcome: Outcome; definition
           <span key={id}>
             {' · '}
             <a href={decisionUrl(id)}>{name || id}</a> v{version}
+          </span>
+        ))}
+        {forms.map(({ formId, formKey, version }) => (
+          <span key={formKey}>
+            {' · '}
+            <a href={href(`/resources/forms/${formKey}`)}>{formId}</a> v{version}
           </span>
         ))}
       </p>

@@ -1,4 +1,4 @@
-// New models: a process with a start event, and a decision with a table of one rule.
+// New models: a process with a start event, a decision with a table of one rule, and an empty form.
 
 /** The version of the platform whose rules the editor, the checks and the templates go by. */
 export const PLATFORM = '8.8.0';
@@ -34,3 +34,13 @@ export const blankDecision = (id: string): string => `<?xml version="1.0" encodi
     </dmndi:DMNDiagram>
   </dmndi:DMNDI>
 </definitions>`;
+
+/** A new form without fields. `id`: of the form. */
+export const blankForm = (id: string): string =>
+  JSON.stringify({
+    type: 'default',
+    id,
+    components: [],
+    executionPlatform: 'Camunda Cloud',
+    executionPlatformVersion: PLATFORM,
+  });

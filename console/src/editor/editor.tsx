@@ -1,4 +1,4 @@
-// The editor of BPMN models: from a version, from a file, or a new process.
+// The editor of processes, decisions and forms: from a version, from a file, or a new one.
 import './editor.css';
 import { useSignal } from '@preact/signals';
 import { useEffect } from 'preact/hooks';
@@ -9,7 +9,7 @@ import { modelOf } from '../lib/models.ts';
 import { useResource } from '../lib/resource.ts';
 import { href, put, query } from '../lib/router.ts';
 import { DEPLOY } from '../lib/session.ts';
-import type { DecisionDefinition, Definition } from '../lib/shapes.ts';
+import type { DecisionDefinition, Definition, Form } from '../lib/shapes.ts';
 import { Act } from '../parts/act.tsx';
 import { Divider } from '../parts/divider.tsx';
 import { Head } from '../parts/head.tsx';
@@ -31,7 +31,7 @@ function fresh(kind: Kind): Opened {
   return { name: `${id}.${kind}`, content: KINDS[kind].blank(id), tenantId: firstTenant(), kept: null };
 }
 
-async function opened({ key, decision, kind }: Place, draft: string | null): Promise<Opened> {
+async function opened({ key, decision, form, kind }: Place, draft: string | null): Promise<Opened> {
   if (draft) return draftOf(draft);
   if (decision) {
     const of = await get<DecisionDefinition>(`/v2/decision-definitions/${decision}`);
@@ -40,6 +40,10 @@ async function opened({ key, decision, kind }: Place, draft: string | null): Pro
       modelOf(decision, 'decision-definitions'),
     ]);
     return { name: nameOf(file.resourceName), content, tenantId: of.tenantId, kept: null };
+  }
+  if (form) {
+    const of = await get<Form>(`/v2/forms/${form}`);
+    return { name: `${of.formId}.form`, content: of.schema, tenantId: of.tenantId, kept: null };
   }
   if (!key) return fresh(kind);
   const [of, content] = await Promise.all([get<Definition>(`/v2/process-definitions/${key}`), modelOf(key)]);
@@ -168,7 +172,7 @@ function Editing({ of, place, onOpen }: EditingProps) {
           )}
           {state.failed.value !== null && (
             <div class="empty">
-              <p>{t('diagram.failed')}</p>
+              <p>{t('editor.failed')}</p>
               <p class="dim">{state.failed.value}</p>
             </div>
           )}
@@ -192,15 +196,21 @@ function Editing({ of, place, onOpen }: EditingProps) {
 }
 
 /** The edited model: a version by its key, or a new model of this kind. */
-type Place = { key: string | undefined; decision: string | null; kind: Kind };
+type Place = { key: string | undefined; decision: string | null; form: string | null; kind: Kind };
 
-/** The page. `id`: the key of a version of a process. The query of the address has that of a decision, the kind of a new model, or a draft. */
+const isKind = (text: string | null): text is Kind => text !== null && Object.hasOwn(KINDS, text);
+
+/** The page. `id`: the key of a version of a process. The query of the address has that of a decision or form, the kind of a new model, or a draft. */
 export function Editor({ id }: { id?: string }) {
   const decision = query.value.get('decision');
-  const kind = query.value.get('new') === 'dmn' ? 'dmn' : 'bpmn';
-  const place = id ?? decision ?? (kind === 'dmn' ? 'dmn' : '');
-  return <Opening key={place} place={place} of={{ key: id, decision, kind }} />;
+  const form = query.value.get('form');
+  const fresh = query.value.get('new');
+  const kind = isKind(fresh) ? fresh : 'bpmn';
+  const place = id ?? decision ?? form ?? (kind === 'bpmn' ? '' : kind);
+  return <Opening key={place} place={place} of={{ key: id, decision, form, kind }} />;
 }
+
+const kindAt = ({ decision, form, kind }: Place): Kind => (decision ? 'dmn' : form ? 'form' : kind);
 
 function Opening({ place, of: wanted }: { place: string; of: Place }) {
   const file = useSignal<Opened | null>(null);
@@ -218,7 +228,7 @@ function Opening({ place, of: wanted }: { place: string; of: Place }) {
   if (!of)
     return (
       <>
-        <Head title={t('edit')} crumbs={<Crumbs kind={wanted.decision ? 'dmn' : wanted.kind} />} />
+        <Head title={t('edit')} crumbs={<Crumbs kind={kindAt(wanted)} />} />
         {found.problem.value ? (
           <ProblemBox problem={found.problem.value} of={['/processes', 'nav.processes']} />
         ) : (

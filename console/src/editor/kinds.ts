@@ -1,7 +1,7 @@
 // The kinds of models that can be edited, and what their editors have in common. Each editor is loaded when a model of its kind is opened.
 import type { Signal } from '@preact/signals';
 import { t } from '../lib/i18n.ts';
-import { blankDecision, blankProcess } from './blank.ts';
+import { blankDecision, blankForm, blankProcess } from './blank.ts';
 import type { Offer } from './bpmn/templates/offer.ts';
 
 export type Edits = { canUndo: boolean; canRedo: boolean };
@@ -36,7 +36,12 @@ export type DecisionModeler = Editable & {
   views: Signal<{ shown: string; all: Named[]; decisions: Named[] }>;
   open(view: string): Promise<void>;
 };
-export type Modeler = ProcessModeler | DecisionModeler;
+export type FormModeler = Editable & {
+  kind: 'form';
+  /** The form as a file, as it is now. */
+  schema: Signal<string>;
+};
+export type Modeler = ProcessModeler | DecisionModeler | FormModeler;
 export type Kind = Modeler['kind'];
 
 /** `isModel`: whether the model has changed, too. */
@@ -45,8 +50,10 @@ export type OnChange = (edits: Edits, isModel: boolean) => void;
 export type Create = (host: HTMLElement, panel: HTMLElement, content: string, onChange: OnChange) => Promise<Modeler>;
 
 /** The kind of a file, whatever its name is. */
-export const kindOf = (content: string): Kind =>
-  /<[^>]*"https?:\/\/www\.omg\.org\/spec\/DMN\//.test(content) ? 'dmn' : 'bpmn';
+export function kindOf(content: string): Kind {
+  if (/^\s*\{/.test(content)) return 'form';
+  return /<[^>]*"https?:\/\/www\.omg\.org\/spec\/DMN\//.test(content) ? 'dmn' : 'bpmn';
+}
 
 type KindOfModel = {
   create: () => Promise<Create>;
@@ -54,7 +61,7 @@ type KindOfModel = {
   prefix: string;
   type: string;
   title: () => string;
-  crumbs: [string, 'nav.processes' | 'nav.decisions'];
+  crumbs: [string, 'nav.processes' | 'nav.decisions' | 'nav.resources'];
 };
 
 export const KINDS: Record<Kind, KindOfModel> = {
@@ -73,5 +80,13 @@ export const KINDS: Record<Kind, KindOfModel> = {
     type: 'application/xml',
     title: () => t('editor.newDecision'),
     crumbs: ['/decisions', 'nav.decisions'],
+  },
+  form: {
+    create: async () => (await import('./form/modeler.ts')).createModeler,
+    blank: blankForm,
+    prefix: 'form',
+    type: 'application/json',
+    title: () => t('editor.newForm'),
+    crumbs: ['/resources?state=forms', 'nav.resources'],
   },
 };

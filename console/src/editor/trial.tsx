@@ -2,6 +2,7 @@
 import type { Signal } from '@preact/signals';
 import { Simulation } from './bpmn/simulation.tsx';
 import { DecisionTrial } from './dmn/trial.tsx';
+import { FormPreview } from './form/preview.tsx';
 import type { Modeler } from './kinds.ts';
 import type { Source } from './validation.ts';
 
@@ -12,9 +13,8 @@ type TrialProps = {
   data: { variables: Signal<string>; answers: Signal<string> };
 };
 
-export const Trial = ({ source, modeler, data }: TrialProps) =>
-  modeler.kind === 'bpmn' ? (
-    <Simulation source={source} modeler={modeler} data={data} />
-  ) : (
-    <DecisionTrial source={source} modeler={modeler} variables={data.variables} />
-  );
+export function Trial({ source, modeler, data }: TrialProps) {
+  if (modeler.kind === 'bpmn') return <Simulation source={source} modeler={modeler} data={data} />;
+  if (modeler.kind === 'dmn') return <DecisionTrial source={source} modeler={modeler} variables={data.variables} />;
+  return <FormPreview schema={modeler.schema.value} variables={data.variables} />;
+}

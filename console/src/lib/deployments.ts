@@ -13,7 +13,7 @@ export type Deployed = {
       resourceName: string;
     } | null;
     decisionDefinition: { decisionDefinitionId: string; name: string; version: number } | null;
-    form: { formId: string; version: number; resourceName: string } | null;
+    form: { formId: string; formKey: string; version: number; resourceName: string } | null;
     resource: { resourceId: string; version: number; resourceName: string; resourceKey: string } | null;
   }[];
   warnings: string[];

@@ -5,6 +5,7 @@ import { get } from '../lib/api.ts';
 import { t } from '../lib/i18n.ts';
 import { variablesOf } from '../lib/json.ts';
 import { useResource } from '../lib/resource.ts';
+import { href } from '../lib/router.ts';
 import type { Form } from '../lib/shapes.ts';
 import { FormView } from '../parts/form.tsx';
 import { Head } from '../parts/head.tsx';
@@ -21,7 +22,15 @@ export function FormPage({ id }: { id: string }) {
   const form = found.data.value;
   return (
     <>
-      <Head title={form ? `${form.formId} v${form.version}` : t('resource.form')} />
+      <Head
+        title={form ? `${form.formId} v${form.version}` : t('resource.form')}
+        crumbs={<a href={href('/resources', { state: 'forms' })}>{t('nav.resources')}</a>}
+        actions={
+          <a class="button" href={href('/editor', { form: id })}>
+            {t('edit')}
+          </a>
+        }
+      />
       {found.problem.value && <ProblemBox problem={found.problem.value} retry={found.reload} />}
       {form && (
         <>

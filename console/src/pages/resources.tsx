@@ -57,7 +57,14 @@ export function Resources() {
   const kind = query.value.get('state') === 'forms' ? 'form' : 'resource';
   return (
     <>
-      <Head title={t('nav.resources')} />
+      <Head
+        title={t('nav.resources')}
+        actions={
+          <a class="button" href={href('/editor', { new: 'form' })}>
+            {t('editor.newForm')}
+          </a>
+        }
+      />
       <Needing need={need('READ')}>
         <SearchPage<Listed>
           key={kind}
