@@ -62,7 +62,7 @@ def test_pyright_knows_every_part_of_every_public_type(program):
     file, asked = program
     settings = {"typeCheckingMode": "standard", "extraPaths": [str(ROOT)], "include": [file.name]}
     (file.parent / "pyrightconfig.json").write_text(json.dumps(settings))
-    done = run("basedpyright", "--outputjson", folder=file.parent)
+    done = run("basedpyright", "--outputjson", "--pythonpath", sys.executable, folder=file.parent)
     found = json.loads(done.stdout)["generalDiagnostics"]
     assert [one["message"] for one in found if one["severity"] != "information"] == []
     seen = {asked[one["range"]["start"]["line"] + 1]: one["message"] for one in found}
