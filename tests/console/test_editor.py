@@ -320,6 +320,7 @@ def test_a_form_is_edited_previewed_and_deployed(console, api):
     console.check("editor-form")
     page.get_by_role("button", name="Save draft").click()
     expect(page).to_have_url(re.compile(r"draft=\d+$"))
+    page.wait_for_function(LEAVES)
     console.open(f"/editor?draft={page.url.rpartition('=')[2]}")
     expect(page.locator(".fjs-editor-container, .fjs-form-editor").get_by_text(HOSTILE).first).to_be_visible()
     page.get_by_role("button", name="Deploy", exact=True).click()
