@@ -2,8 +2,7 @@
 
 import pytest
 import trio
-from psycopg import sql
-from psycopg.conninfo import make_conninfo
+from psycopg.conninfo import conninfo_to_dict
 
 from tests.api.access.conftest import basic, bearer
 from tests.api.access.test_tenant_reads import separated
@@ -11,6 +10,7 @@ from tests.api.changed_services import changed
 from tests.api.conftest import KEY, Client
 from tests.api.one_caller import OneCaller
 from tests.databases import Databases
+from tests.server_objects import new_database
 from tests.two_tenants import OFFSETS, OTHER, fill
 from vivero.api import app as api_app
 from vivero.api.access.creators import PresentRights
@@ -49,13 +49,12 @@ FILTER = {"filter": {"tenantId": "a"}}
 @pytest.fixture(scope="session")
 def databases(administration, postgres_dsn, template_database, reuse):
     """Databases under row-level security: one of them is emptied for the next test, as its tables do not change."""
-    name = "template_with_reader"
-    names = sql.Identifier(name), sql.Identifier(template_database)
-    administration.execute(sql.SQL("CREATE DATABASE {} TEMPLATE {} STRATEGY file_copy").format(*names))
-    trio.run(separated, make_conninfo(postgres_dsn, dbname=name))
-    made = Databases(administration, postgres_dsn, name, reuse, "SELECT make_log_partitions(0)")
-    yield made
-    made.close()
+    with new_database(postgres_dsn, "template", f"TEMPLATE {template_database} STRATEGY file_copy") as template:
+        trio.run(separated, template)
+        name = conninfo_to_dict(template)["dbname"]
+        made = Databases(administration, postgres_dsn, name, reuse, "SELECT make_log_partitions(0)")
+        yield made
+        made.close()
 
 
 @pytest.fixture
