@@ -3,20 +3,25 @@
 from __future__ import annotations
 
 import hashlib
+import ssl
+from collections.abc import Callable
 from contextlib import AsyncExitStack
+from dataclasses import replace
+from functools import lru_cache, partial
 from typing import Any
 
+import httpx
 import trio
 
 from vivero.engine.connectors.contracts.email import NO_AUTHENTICATION
 from vivero.engine.connectors.errors import ConnectorError, bad_input
 from vivero.engine.connectors.http.addresses import ForbiddenAddress
-from vivero.engine.connectors.http.transport import checked_addresses, tls_context
+from vivero.engine.connectors.http.transport import checked_addresses
 from vivero.engine.connectors.outbound.documents import SentFile
 from vivero.engine.connectors.outbound.mail_messages import ACTION, Mail, mail
 from vivero.engine.connectors.outbound.smtp import MailServer, deliver
 from vivero.engine.connectors.outbound.surroundings import Surroundings
-from vivero.engine.connectors.work.calls import Call
+from vivero.engine.connectors.work.calls import Call, masked
 from vivero.engine.connectors.work.inputs import Inputs
 from vivero.engine.connectors.work.jobs import ConnectorJob
 
@@ -24,6 +29,14 @@ SERVER = "data.smtpConfig"
 SEND = "sendEmailSmtp"
 MOST_ADDRESSES = 3
 """The addresses of a host that are tried."""
+MOST_SHOWN = 300
+"""The most characters of the message of a server that refuses a mail."""
+
+
+@lru_cache(maxsize=1)
+def tls_context() -> ssl.SSLContext:
+    """One for all mail servers, apart from that of HTTP: it offers HTTP by ALPN, and some servers break off then."""
+    return httpx.create_ssl_context()
 
 
 class Email:
@@ -41,9 +54,19 @@ class Email:
             raise bad_input("only the protocol smtp with the action sendEmailSmtp is supported")
         server = await self._server(inputs, call)
         async with AsyncExitStack() as stack:
-            made = _mail(inputs, call.job, await self._files(inputs, call.job, stack))
-            await deliver(server, made, self._threads)
-        return {"subject": str(made.message["Subject"]), "sent": True, "messageId": str(made.message["Message-ID"])}
+            files = await self._files(inputs, call.job, stack)
+            made = await self._in_thread(partial(_mail, inputs, call.job, files))
+            try:
+                await deliver(server, made, self._threads)
+            except ConnectorError as error:  # what is cut off behind a part of a secret shows this part
+                shown = masked(error, call.used)
+                raise replace(shown, message=shown.message[:MOST_SHOWN]) from error
+        id = call.used.mask(str(made.message["Message-ID"]))  # with the domain of the sender
+        return {"subject": str(made.message["Subject"]), "sent": True, "messageId": id}
+
+    async def _in_thread(self, make: Callable[[], Mail]) -> Mail:
+        """An e-mail of several megabytes takes the library seconds, in which other tasks of the node must go on."""
+        return await trio.to_thread.run_sync(make, limiter=self._threads, abandon_on_cancel=True)
 
     async def _files(self, inputs: Inputs, job: ConnectorJob, stack: AsyncExitStack) -> list[SentFile]:
         """The attachments. They are in memory until the stack ends."""
@@ -63,6 +86,7 @@ class Email:
             if "" in login:
                 raise bad_input("authentication.username and authentication.password are missing")
             call.used.hide(login[1])
+            call.used.hide(f"\0{login[0]}\0{login[1]}")  # as AUTH PLAIN sends them in Base64
         try:
             addresses = await checked_addresses(host, port, self._policy)
         except ForbiddenAddress as error:

@@ -20,6 +20,8 @@ MOST_RECIPIENTS = 100
 MOST_HEADERS = 50
 MOST_LINE_CHARACTERS = 1_000
 """The most characters of an address, a subject or a header."""
+MOST_ADDRESS_CHARACTERS = 20_000
+"""The most characters of one header with addresses: the library takes up to 60 µs for each."""
 OWN_HEADERS = frozenset(
     (
         *("from", "to", "cc", "bcc", "subject", "message-id", "date", "sender", "mime-version"),
@@ -33,6 +35,8 @@ ATTACHED = frozenset(("application", "audio", "image", "text", "video"))
 """The kinds of files that are attached with their own type."""
 _SPEC = r"[^\s<>@,;:()\[\]\\\"]{1,64}@[^\s<>@,;:()\[\]\\\"]{1,255}"
 _ADDRESS = re.compile(rf"(?P<display>[^<>]*)<(?P<spec>{_SPEC})>|(?P<only>{_SPEC})")
+_LINE_END = re.compile(r"\r\n(?![ \t])|\r(?!\n)|(?<!\r)\n")
+"""An end of a line that no continuation of a header follows."""
 _POLICY = SMTP_POLICY.clone(cte_type="7bit")
 
 
@@ -52,6 +56,8 @@ def mail(inputs: Inputs, id: str, files: Iterable[SentFile]) -> Mail:
     for name in ("to", "cc", "bcc"):
         found = _addresses(name, inputs.texts(f"{ACTION}.{name}"))
         recipients += [each.addr_spec for each in found]
+        if sum(len(each.display_name) + len(each.addr_spec) for each in found) > MOST_ADDRESS_CHARACTERS:
+            raise bad_input(f"{name} has more than {MOST_ADDRESS_CHARACTERS} characters")
         if found and name != "bcc":
             message[name.title()] = found
     if not 0 < len(recipients) <= MOST_RECIPIENTS:
@@ -62,7 +68,16 @@ def mail(inputs: Inputs, id: str, files: Iterable[SentFile]) -> Mail:
     _set_texts(message, inputs)
     for file in files:
         _attach(message, file)
+    _check_headers(message)
     return Mail(message, sender.addr_spec, list(dict.fromkeys(recipients)))
+
+
+def _check_headers(message: EmailMessage) -> None:
+    """Raise ConnectorError if an encoded word (RFC 2047) hides a line break, which the library decodes and writes."""
+    for part in message.walk():
+        for name, value in part.raw_items():
+            if _LINE_END.search(part.policy.fold(name, value).removesuffix("\r\n")):
+                raise bad_input(f"the header {name} of the e-mail would have a line break")
 
 
 def _set_texts(message: EmailMessage, inputs: Inputs) -> None:

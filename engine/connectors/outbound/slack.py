@@ -46,15 +46,15 @@ def _body(inputs: Inputs) -> dict[str, Any]:
         is_private = inputs.text("data.visibility") == "PRIVATE"
         return {"name": _needed(inputs, "data.newChannelName"), "is_private": is_private}
     if method == INVITE:
-        return {"channel": _needed(inputs, "data.channelName"), "users": ",".join(inputs.texts("data.users"))}
-    body = {"channel": _needed(inputs, "data.channel"), "timestamp": _needed(inputs, "data.timestamp")}
+        return {"channel": _id(inputs, "data.channelName"), "users": ",".join(inputs.texts("data.users"))}
+    body = {"channel": _id(inputs, "data.channel"), "timestamp": _needed(inputs, "data.timestamp")}
     return body | {"name": _needed(inputs, "data.emoji").strip(":")} if method == REACT else body
 
 
 def _message(inputs: Inputs) -> dict[str, Any]:
     if inputs.list("data.documents"):
         raise ConnectorError("UNSUPPORTED_DOCUMENT", "messages to Slack cannot have documents", final=True)
-    body: dict[str, Any] = {"channel": _needed(inputs, "data.channel")}
+    body: dict[str, Any] = {"channel": _id(inputs, "data.channel")}
     if thread := inputs.text("data.thread"):
         body["thread_ts"] = thread
     if inputs.text("data.messageType") == "plainText":
@@ -75,8 +75,15 @@ def _blocks(given: Any) -> list[Any]:
     return blocks
 
 
+def _id(inputs: Inputs, name: str) -> str:
+    text = _needed(inputs, name)
+    if text.startswith("@"):
+        raise bad_input(f"the input {name} is the name of a person: Slack needs an id")
+    return text
+
+
 def _needed(inputs: Inputs, name: str) -> str:
     text = inputs.text(name).strip()
-    if not text or text.startswith("@"):
-        raise bad_input(f"the input {name} is missing, or the name of a person: Slack needs an id")
+    if not text:
+        raise bad_input(f"the input {name} is missing")
     return text

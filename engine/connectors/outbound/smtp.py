@@ -24,7 +24,6 @@ SILENCE_S = 30.0
 """The time that a server may be silent."""
 MOST_REPLY_BYTES = 64 * 1024
 """The bytes of all replies of one session. A hostile server sends lines without end."""
-MOST_SHOWN = 300
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,7 +55,7 @@ def _deliver(client: _Client, mail: Mail) -> None:
         client.begin()
         _send(client, mail)
     except smtplib.SMTPException as error:
-        raise ConnectorError("CONNECTION_FAILED", f"the mail server broke off: {error}"[:MOST_SHOWN]) from error
+        raise ConnectorError("CONNECTION_FAILED", f"the mail server broke off: {error}") from error
     except TimeoutError as error:
         raise ConnectorError("TIMEOUT", "the mail server did not answer within the time limit") from error
     except OSError as error:
@@ -198,4 +197,4 @@ def _check(code: int, text: bytes | str, error: str, about: str = "") -> None:
 
 def _shown(text: bytes | str) -> str:
     shown = text.decode("utf-8", "replace") if isinstance(text, bytes) else text
-    return " ".join("".join(sign if sign.isprintable() else " " for sign in shown).split())[:MOST_SHOWN]
+    return " ".join("".join(sign if sign.isprintable() else " " for sign in shown).split())

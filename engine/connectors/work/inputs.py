@@ -65,9 +65,10 @@ class Inputs:
         value = self.value(name)
         try:
             number = Decimal(str(value).strip())
-        except InvalidOperation:
-            number = Decimal("NaN")
-        if isinstance(value, bool) or not least <= number <= most or number != int(number):
+            is_within = least <= number <= most and number == int(number)
+        except InvalidOperation:  # no number, or NaN
+            is_within = False
+        if isinstance(value, bool) or not is_within:
             raise bad_input(f"the input {name} must be a whole number from {least} to {most}")
         return int(number)
 

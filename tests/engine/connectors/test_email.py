@@ -4,6 +4,7 @@ import base64
 import email.policy
 import json
 import ssl
+import threading
 from contextlib import nullcontext
 from dataclasses import dataclass, field
 from functools import partial
@@ -17,15 +18,18 @@ from tests.api.tls.conftest import write_certificate
 from tests.engine.connectors.test_http_json import written
 from vivero.core.shared.secret_places import HEADER
 from vivero.engine.connectors.contracts.email import EMAIL
+from vivero.engine.connectors.http import transport
 from vivero.engine.connectors.http.addresses import AddressPolicy
 from vivero.engine.connectors.outbound.documents import SentFile
-from vivero.engine.connectors.outbound.email import Email
+from vivero.engine.connectors.outbound.email import Email, tls_context
+from vivero.engine.connectors.outbound.mail_messages import mail
 from vivero.engine.connectors.work.calls import outcome
 from vivero.engine.connectors.work.jobs import ConnectorJob
 from vivero.engine.connectors.work.results import Completion, Failure
 from vivero.engine.connectors.work.secrets import UsedSecrets
 
 PASSWORD = "pass-word"
+HIDDEN = "=?utf-8?q?a=0D=0ABcc:_x=40x.example?="
 LOGIN = base64.b64encode(f"\0ann\0{PASSWORD}".encode()).decode()
 
 
@@ -126,9 +130,8 @@ def send(server):
             settings=SimpleNamespace(addresses=AddressPolicy.parse(allowed)),
             at_once=2,
         )
-        return await outcome(
-            EMAIL, Email(around), job, UsedSecrets({"SENDER": "ann@a.example", "PORT": str(server.port)}), limit_s
-        )
+        secrets = {"SENDER": "ann@a.example", "DOMAIN": "a.example", "PORT": str(server.port)}
+        return await outcome(EMAIL, Email(around), job, UsedSecrets(secrets), limit_s)
 
     return run
 
@@ -167,6 +170,18 @@ async def test_a_mail_goes_out_by_starttls_with_its_attachments(server, send):
     assert (file.get_filename(), file.get_content_type(), file.get_content()) == FILE
 
 
+async def test_a_large_mail_is_made_beside_the_other_tasks(server, send, monkeypatch):
+    made_in = []
+
+    def made(*given):
+        made_in.append(threading.current_thread())
+        return mail(*given)
+
+    monkeypatch.setattr("vivero.engine.connectors.outbound.email.mail", made)
+    assert isinstance(await send(), Completion)
+    assert made_in != [threading.current_thread()]
+
+
 async def test_a_repeated_job_has_the_same_id_and_another_has_not(server, send):
     ids = [(await send(key=key, body=body)).variables["r"]["messageId"] for key, body in ("1a", "1a", "2a", "1b")]
     assert ids[0] == ids[1] == server.mails[0]["Message-ID"]
@@ -184,6 +199,14 @@ async def test_server_and_sender_may_be_secrets_and_texts_may_not(server, send):
     sent = await send(smtpPort="{{secrets.PORT}}", subject="{{secrets.SENDER}}", **{"from": "{{secrets.SENDER}}"})
     assert sent.variables["r"]["subject"] == "{{secrets.SENDER}}"
     assert server.mails[0]["From"] == "ann@a.example"
+    sent = await send(**{"from": "ann@{{secrets.DOMAIN}}"})
+    assert server.mails[1]["Message-ID"].endswith("@a.example>")
+    assert sent.variables["r"]["messageId"].endswith("@***>")
+
+
+def test_mail_servers_are_offered_no_http():
+    """httpcore sets its own protocols on the context of HTTP."""
+    assert tls_context() is not transport.tls_context()
 
 
 @pytest.mark.parametrize("replies", [{}, {"STARTTLS": b"454 not now\r\n"}])
@@ -214,13 +237,16 @@ async def test_a_certificate_of_another_name_is_refused(server, send):
         ),
         ({"EHLO": b"\xff" * 50_000}, "CONNECTION_FAILED: the mail server broke off", None),
         ({"AUTH": f"535 {PASSWORD} {'x' * 2000}\r\n".encode()}, "LOGIN_REFUSED: 535 *** xxx", 0),
+        ({"AUTH": f"535 {LOGIN}\r\n".encode()}, "LOGIN_REFUSED: 535 ***", 0),
+        ({"AUTH": f"535 {'x' * 276}{PASSWORD}\r\n".encode()}, "LOGIN_REFUSED: 535 xxx", 0),
     ],
 )
 async def test_refusals_and_floods(server, send, replies, said, retries):
     server.replies = replies
     result = await send()
     assert failed(result, said, retries)
-    assert PASSWORD not in str(result)
+    assert PASSWORD[:3] not in str(result)
+    assert LOGIN not in str(result)
     assert server.mails == []
 
 
@@ -242,12 +268,18 @@ async def test_a_server_that_is_silent_is_left(server, send):
         ({"to": "a@b.example)x@x.example"}, "to has no valid address"),
         ({"to": []}, "an e-mail needs 1 to 100 recipients"),
         ({"cc": [f"{n}@b.example" for n in range(101)]}, "an e-mail needs 1 to 100 recipients"),
+        ({"subject": HIDDEN}, "the header Subject of the e-mail would have a line break"),
+        ({"from": f"{HIDDEN} <a@a.example>"}, "the header From of the e-mail would have a line break"),
+        ({"to": f"{HIDDEN} <b@b.example>"}, "the header To of the e-mail would have a line break"),
+        ({"headers": {"References": HIDDEN}}, "the header References of the e-mail would have a line break"),
+        ({"cc": [f"{'x' * 300} <{n}@b.example>" for n in range(99)]}, "cc has more than 20000 characters"),
         ({"headers": {"X": "a\nb"}}, "the header X must have"),
         ({"headers": {"X\r\nBcc": "a"}}, "is not valid, or the connector sets it"),
         ({"headers": {"bcc": "x@x.example"}}, "the header bcc is not valid, or the connector sets it"),
         ({"authentication": {"username": "ann", "password": None}}, "authentication.password are missing"),
         ({"authentication": {"username": "ann\r\n", "password": "x"}}, "must have no line breaks"),
         ({"smtpPort": 0}, "smtpPort must be a whole number from 1 to 65535"),
+        ({"smtpPort": "smtp"}, "smtpPort must be a whole number from 1 to 65535"),
         ({"smtpHost": ""}, "the input data.smtpConfig.smtpHost is missing"),
         ({"smtpCryptographicProtocol": "maybe"}, "must be one of TLS, SSL, NONE"),
     ],

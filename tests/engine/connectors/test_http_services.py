@@ -124,6 +124,7 @@ async def test_sendgrid_gets_a_template_and_may_refuse(server, work):
          {"channel": "#all", "text": "Hi", "thread_ts": "1.2"}),
         ("chat.postMessage", {"channel": "C1", "messageType": "messageBlock", "blockContent": '{"blocks": [{"a": 1}]}'},
          {"channel": "C1", "blocks": [{"a": 1}], "text": ""}),
+        ("chat.postMessage", {"channel": "#a", "text": "@here"}, {"channel": "#a", "text": "@here"}),
         ("conversations.create", {"newChannelName": "new", "visibility": "private"},
          {"name": "new", "is_private": True}),
         ("conversations.invite", {"channelName": "C1", "users": "U1, U2"}, {"channel": "C1", "users": "U1,U2"}),
@@ -159,7 +160,7 @@ async def test_errors_of_slack(server, work, body, said, retries):
     [
         (
             {"channel": "@ann", "text": "Hi"},
-            "INVALID_INPUT: the input data.channel is missing, or the name",
+            "INVALID_INPUT: the input data.channel is the name of a person",
         ),
         ({"channel": "C1"}, "INVALID_INPUT: the input data.text is missing"),
         ({"channel": "C1", "messageType": "messageBlock", "blockContent": "{"}, "data.blockContent is not valid JSON"),
