@@ -79,8 +79,8 @@ class ConnectorDispatcher:
         made = {contract.name: TypeWork(contract, parts) for contract in contracts if contract.is_installed}
         self._types = {type: made[each.name] for type, each in by_type(contracts).items() if each.name in made}
         """By job type. Several types of one connector share its places."""
-        self._woken: set[tuple[str, str]] = set()
-        """The types and tenants that may have jobs."""
+        self._woken: dict[tuple[str, str], None] = {}
+        """The types and tenants that may have jobs, in the order of their turns."""
         self._poll_at = float("-inf")
         self._look_at = float("inf")
         """When to pull what waits until more places are free."""
@@ -93,7 +93,7 @@ class ConnectorDispatcher:
     def available(self, type: str, tenant: str) -> None:
         """A job became available. Never waits."""
         if type in self._types:
-            self._woken.add((type, tenant))
+            self._woken[type, tenant] = None
             self._wake.set()
 
     def wake(self) -> None:
@@ -151,13 +151,13 @@ class ConnectorDispatcher:
     async def run_once(self, connection: Connection, nursery: trio.Nursery) -> bool:
         """Begin calls for the jobs that wait. True if there may be more jobs, and there is capacity for them."""
         if trio.current_time() >= self._poll_at:
-            self._woken |= await connectors.waiting(connection, list(self._types))
+            self._woken |= dict.fromkeys(sorted(await connectors.waiting(connection, list(self._types))))
             self._poll_at = trio.current_time() + self._settings.poll_s
         self._look_at, more = float("inf"), False
-        for type, tenant in sorted(self._woken):
+        for type, tenant in list(self._woken):
             kind = self._types[type]
             if not self._multi_tenancy and tenant != DEFAULT_TENANT:
-                self._woken.discard((type, tenant))
+                del self._woken[type, tenant]
             elif delay_s := kind.delay_s:
                 self._look_at = min(self._look_at, trio.current_time() + delay_s)
             elif capacity := kind.capacity:
@@ -168,7 +168,7 @@ class ConnectorDispatcher:
         self, connection: Connection, nursery: trio.Nursery, kind: TypeWork, type: str, tenant: str, capacity: int
     ) -> bool:
         """Begin calls for jobs of one type and tenant. True if there may be more, and places for them."""
-        self._woken.discard((type, tenant))  # before the look: a job that becomes available meanwhile wakes it again
+        del self._woken[type, tenant]  # before the look: a job that becomes available meanwhile wakes it again
         kind.pulled_at = trio.current_time()
         taken = await self.leases.take(connection, type, tenant, kind.contract.fetched, capacity, kind.lease_s)
         if (large := taken.too_large) is not None:
@@ -177,7 +177,7 @@ class ConnectorDispatcher:
             await self._start(connection, job, nursery, kind)
         if len(taken.jobs) < min(capacity, AT_ONCE):
             return False
-        self._woken.add((type, tenant))
+        self._woken[type, tenant] = None  # behind the others: all tenants get places
         return kind.capacity is not None
 
     async def _give_back(self, connection: Connection) -> None:

@@ -1,5 +1,8 @@
 """The task: from a job of the engine to a call and back, over restarts, stops and lost leases."""
 
+from types import SimpleNamespace
+
+import msgspec
 import pytest
 import trio
 
@@ -7,6 +10,11 @@ from tests.engine.connectors.dispatching import RESULT, calling, ended, running
 from tests.engine.connectors.http_calls import HTTP_TYPE
 from tests.eventually import eventually
 from vivero.core.records.instances import CancelInstance
+from vivero.engine.connectors.dispatcher import ConnectorDispatcher
+from vivero.engine.connectors.outbound.surroundings import NodeParts
+from vivero.engine.connectors.settings import ConnectorSettings
+from vivero.engine.connectors.work.jobs import ConnectorJob
+from vivero.engine.connectors.work.leases import HeldJob, JobLeases, Taken
 from vivero.engine.supervision.beat import Beat
 from vivero.engine.supervision.settings import SupervisionSettings
 from vivero.storage.background import connectors
@@ -58,6 +66,29 @@ JOBS = """
 async def test_tenants_are_found_however_their_jobs_wait(connection):
     await connection.execute(JOBS)
     assert await connectors.waiting(connection, ["work"]) == {("work", tenant) for tenant in "abd"}
+
+
+async def test_tenants_take_turns_at_the_last_place(monkeypatch):
+    """Both have more jobs than there are places. A call that begins runs until the test ends it."""
+    taken, running = [], []
+    parts = NodeParts(ConnectorSettings(enabled=True, max_concurrent=1), SimpleNamespace(appender=None))
+    dispatcher = ConnectorDispatcher(None, parts, {}, multi_tenancy=True)
+
+    async def waiting(_connection, _types):
+        return {(HTTP_TYPE, "a"), (HTTP_TYPE, "b")}
+
+    async def take(_connection, type, tenant, *_):
+        taken.append(tenant)
+        dispatcher.leases.held[1] = HeldJob(None, 60, trio.CancelScope())
+        return Taken([ConnectorJob("1", type, "call", "1", tenant, 1, {}, msgspec.Raw(b"{}"), "lease")])
+
+    monkeypatch.setattr(connectors, "waiting", waiting)
+    monkeypatch.setattr(JobLeases, "take", lambda _, *given: take(*given))
+    nursery = SimpleNamespace(start_soon=lambda _work, _job, kind, *_: running.append(kind))
+    for _ in range(4):
+        await dispatcher.run_once(None, nursery)
+        running.pop().running = 0
+    assert taken == ["a", "b", "a", "b"]
 
 
 async def test_calls_are_bounded(engine, dispatcher, server):
