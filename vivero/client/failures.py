@@ -52,4 +52,5 @@ def redirect_of(response: httpx.Response, nodes: Set[str]) -> str | None:
         return None
     if any(location.startswith(f"{node}/") for node in nodes):
         return location
-    return str(url.raw_path, "ascii")
+    path = str(url.raw_path, "ascii")
+    return path if path.startswith("/") else None  # the path of "x:http://host/" is an address of another server

@@ -18,18 +18,18 @@ log = structlog.get_logger(__name__)
 
 ENDS_TIMEOUT_S = 1.0
 """Seconds for which requests wait for the ends of process instances while the program stops."""
-_STAGES = (
-    (("api",), 1.25),
-    ((JOBS, CONNECTORS, CHORES), 0.5),
-    (("appender",), 0.5),
-    (("cluster",), 0.5),
-)
-"""Children that stop at the same time, and the graces for them. A stage also has the time that earlier ones left."""
+_STAGES = ("api",), (JOBS, CONNECTORS, CHORES), ("appender",), ("cluster",)
+"""Children that stop at the same time."""
+_GRACES = {True: (1.25, 0.5, 0.5, 0.5), False: (0.0, 1.0, 0.25, 0.25)}
+"""The graces for the stages, with clients and without. A stage also has the time that earlier ones left.
+
+Without clients nothing is left for the jobs, so that they get the whole grace at once.
+"""
 
 
 def longest_s(grace_s: float, serves_clients: bool) -> float:
     """Seconds on the clock until all tasks of a process have been cancelled at the latest."""
-    return grace_s * sum(graces for _, graces in (_STAGES if serves_clients else _STAGES[1:]))
+    return grace_s * sum(_GRACES[serves_clients])
 
 
 async def stop_in_order(supervisor: Supervisor, completions: Completions, grace_s: float) -> None:
@@ -41,7 +41,7 @@ async def stop_in_order(supervisor: Supervisor, completions: Completions, grace_
     latest = trio.current_time()
     async with trio.open_nursery() as waiting:
         waiting.start_soon(_stop_waiting, completions)
-        for names, graces in _STAGES:
+        for names, graces in zip(_STAGES, _GRACES[supervisor.has("api")], strict=True):
             present = [name for name in names if supervisor.has(name)]
             latest += graces * grace_s if present else 0.0
             async with trio.open_nursery() as stage:

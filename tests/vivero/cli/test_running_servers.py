@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import ExitStack
 from dataclasses import replace
 from pathlib import Path
 
@@ -79,6 +80,48 @@ def test_the_servers_own_file_has_the_password_and_the_rest(tmp_path):
         found = Database(None, None, None, HERE, is_in_use=True).settings()
     assert found.database.url == "postgresql://ann:secret-word@db/vivero"
     assert found.retention.archive == "/archive"
+
+
+@pytest.mark.parametrize(
+    ("text", "server"),
+    [
+        ('url = "postgresql://ann:word@db/other"', {"url": "postgresql://ann:word@db/vivero"}),
+        ('url = "postgresql://ann:word@db/other"', {"data_dir": Path("/data/of/it")}),
+        ('data_dir = "relative"', {"data_dir": Path("/data/of/it")}),
+        ('data_dir = "relative"', {"url": "postgresql://ann@db/vivero"}),
+    ],
+)
+def test_what_options_of_the_server_named_comes_before_its_file(tmp_path, text, server):
+    """Also a directory that the file names relatively to the server's working directory."""
+    file = tmp_path / "vivero.toml"
+    file.write_text(f"[database]\n{text}\n")
+    with published(HERE, file, config(**server)):
+        found = chosen(HERE)
+    if "url" in server:
+        assert found.url == "user=ann dbname=vivero host=db"
+    else:
+        assert (found.url, found.data_dir) == (None, server["data_dir"])
+
+
+def test_a_server_that_ends_leaves_the_file_of_the_next_one(state):
+    with ExitStack() as first:
+        first.enter_context(published(HERE, None, config(data_dir=Path("/first"))))
+        with published(HERE, None, config(data_dir=Path("/next"))):
+            first.close()
+            assert chosen(HERE).data_dir == Path("/next")
+    assert list(state.iterdir()) == []
+
+
+def test_nothing_is_read_or_removed_behind_a_link(state, tmp_path):
+    """Another user, who owns the directory above, could put a link there."""
+    elsewhere = tmp_path / "elsewhere"
+    elsewhere.mkdir()
+    (elsewhere / "important.json").write_text("{}")
+    state.parent.mkdir(parents=True)
+    state.symlink_to(elsewhere)
+    with published(HERE, None, config(data_dir=Path("/a"))):
+        assert running_servers.find(HERE) is None
+    assert [path.name for path in elsewhere.iterdir()] == ["important.json"]
 
 
 def test_a_server_that_was_killed_is_not_found_and_its_file_goes(state):

@@ -6,7 +6,7 @@ import math
 import httpx
 import pytest
 
-from vivero.client import NotAllowed, NotSendable, ViveroClient
+from vivero.client import ClientError, NotAllowed, NotSendable, ViveroClient
 
 TOKEN = "s3cr3t"
 MARKED = "/v2/process-instances?redirected-by-vivero=true"
@@ -69,6 +69,7 @@ def test_a_wrong_argument_is_named_and_nothing_is_sent(client_of, send, said):
         (f"http://two:8080{MARKED}", ["two:808"], f"http://one:8080{MARKED}"),
         (f"https://two:8080{MARKED}", ["two:8080"], f"http://one:8080{MARKED}"),
         (f"http://evil@two:8080{MARKED}", ["two:8080"], f"http://one:8080{MARKED}"),
+        (f"//two:8080{MARKED}", ["two:8080"], f"http://one:8080{MARKED}"),
     ],
 )
 def test_a_redirect_is_followed_to_nodes_of_the_cluster_and_carried_out_here_otherwise(
@@ -83,6 +84,14 @@ def test_a_redirect_is_followed_to_nodes_of_the_cluster_and_carried_out_here_oth
     assert second.content == first.content
     assert second.headers["idempotency-key"] == first.headers["idempotency-key"]
     assert second.headers["authorization"] == f"Bearer {TOKEN}"
+
+
+def test_a_redirect_whose_path_is_an_address_is_not_followed(client_of):
+    away = httpx.Response(307, headers={"location": f"x:http://evil:8080{MARKED}"}, json={"title": "T", "status": 307})
+    client, got = client_of(away)
+    with pytest.raises(ClientError):
+        client.start("order")
+    assert len(got) == 1
 
 
 def test_a_request_without_the_permission_is_an_exception_of_its_own(client_of):

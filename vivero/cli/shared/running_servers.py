@@ -9,6 +9,7 @@ from __future__ import annotations
 import fcntl
 import json
 import os
+import stat
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass
@@ -18,15 +19,17 @@ from urllib.parse import urlsplit
 
 import structlog
 
-from vivero.config.files import Unreadable, read_text
-from vivero.config.sections import Config
+from vivero.config.sections import Config, DatabaseSettings
 from vivero.embedded import default_root
 from vivero.storage.postgres.conninfo import without_passwords
+from vivero.storage.postgres.errors import InvalidDsn
 
 log = structlog.get_logger(__name__)
 
 LOCAL = ("localhost", "::1", "0.0.0.0", "::", "")
 """Hosts by which the machine itself is reached, beside 127.0.0.0/8."""
+MAX_BYTES = 65_536
+"""Of the file of a server."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,6 +42,15 @@ class RunningServer:
     """Its settings file."""
     data_dir: str | None
     url: str | None
+
+    def has(self, database: DatabaseSettings) -> bool:
+        """Whether these are the settings of the server's database, which may have its password, too."""
+        if database.url is not None:
+            try:
+                return self.url == without_passwords(database.url)
+            except InvalidDsn:
+                return False
+        return database.data_dir is not None and self.data_dir == str(database.data_dir.absolute())
 
     @property
     def place(self) -> str:
@@ -70,9 +82,7 @@ def published(address: str, file: Path | None, config: Config) -> Iterator[None]
         yield
     finally:
         if held is not None:
-            path, descriptor = held
-            path.unlink(missing_ok=True)
-            os.close(descriptor)
+            _remove(*held)
 
 
 def find(address: str) -> RunningServer | None:
@@ -120,13 +130,16 @@ def _publish(server: RunningServer) -> tuple[Path, int]:
     """Write the file of a server, and return its path and the descriptor that holds its lock."""
     folder = directory()
     folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+    if not _is_ours(folder):
+        raise PermissionError(f"{folder} is another user's")
     for path in _files():
         if _read(path) is None:
             path.unlink(missing_ok=True)
     host, port = _endpoint(server.address)
     path = folder / f"{host.replace(':', '-')}-{port}.json"
     new = path.with_suffix(f".{server.pid}")
-    descriptor = os.open(new, os.O_CREAT | os.O_TRUNC | os.O_RDWR | os.O_CLOEXEC, 0o600)
+    new.unlink(missing_ok=True)  # of a killed server with the same process id
+    descriptor = os.open(new, os.O_CREAT | os.O_EXCL | os.O_RDWR | os.O_CLOEXEC, 0o600)
     try:
         fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
         os.write(descriptor, json.dumps(asdict(server)).encode())
@@ -137,9 +150,27 @@ def _publish(server: RunningServer) -> tuple[Path, int]:
     return path, descriptor
 
 
+def _remove(path: Path, descriptor: int) -> None:
+    """Remove the server's file, but not that of another server, which may have the port since this one closed it."""
+    try:
+        if os.path.samestat(os.fstat(descriptor), path.lstat()):
+            path.unlink()
+    except OSError:
+        log.debug("the file of this server cannot be removed", exc_info=True)
+    finally:
+        os.close(descriptor)
+
+
+def _is_ours(folder: Path) -> bool:
+    """Whether nobody else can put a directory of his own, or a link, in its place: /run/vivero may be a service's."""
+    statuses = [one.lstat() for one in (folder, folder.parent)]
+    return all(stat.S_ISDIR(one.st_mode) and one.st_uid == os.geteuid() for one in statuses)
+
+
 def _files() -> list[Path]:
     try:
-        return sorted(directory().glob("*.json"))
+        folder = directory()
+        return sorted(folder.glob("*.json")) if _is_ours(folder) else []
     except (OSError, RuntimeError):
         return []
 
@@ -153,8 +184,8 @@ def _read(path: Path) -> RunningServer | None:
     try:
         if os.fstat(descriptor).st_uid != os.geteuid() or _is_free(descriptor):
             return None
-        return _server(json.loads(read_text(path)))
-    except (Unreadable, ValueError, TypeError):
+        return _server(json.loads(os.read(descriptor, MAX_BYTES)))
+    except (OSError, ValueError, TypeError):
         return None
     finally:
         os.close(descriptor)

@@ -75,8 +75,9 @@ class Database:
         echo(f"using the database of the server at {server.address}: {server.place}", err=True)
         file = self.file or (None if server.file is None else Path(server.file))
         chosen = settings(file, **flags)
-        if _names_one(chosen):
+        if server.has(chosen.database):
             return chosen
+        # the file names none, or options or the environment of the server named another
         return settings(file, database__data_dir=server.data_dir, database__url=server.url, **flags)
 
 
