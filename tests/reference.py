@@ -50,7 +50,11 @@ def _page(name: str, module: ModuleType) -> Iterator[str]:
         found = getattr(module, public)
         home = import_module(found.__module__)
         node = _definition(home, getattr(found, "__name__", public))
-        yield from _class(home, node) if isinstance(node, ast.ClassDef) else _function(home, node, "##")
+        if isinstance(node, ast.ClassDef):
+            yield from _class(home, node)
+            yield from _inherited(module, found)
+        else:
+            yield from _function(home, node, "##")
 
 
 def _definition(home: ModuleType, name: str) -> ast.ClassDef | Function:
@@ -73,6 +77,22 @@ def _class(home: ModuleType, node: ast.ClassDef) -> Iterator[str]:
     for one in _functions(node):
         if not one.name.startswith("_"):
             yield from _function(home, one, "###", node.name)
+
+
+def _inherited(module: ModuleType, public: type) -> Iterator[str]:
+    """Methods of bases that are not public, and so have no text of their own."""
+    own = {id(getattr(module, name)) for name in module.__all__}
+    named = set(vars(public))
+    for base in public.__mro__[1:]:
+        if not base.__module__.startswith("vivero.") or id(base) in own:
+            continue
+        home = import_module(base.__module__)
+        node = _definition(home, base.__name__)
+        assert isinstance(node, ast.ClassDef)
+        for one in _functions(node):
+            if not one.name.startswith("_") and one.name not in named:
+                yield from _function(home, one, "###", public.__name__)
+        named |= set(vars(base))
 
 
 def _functions(node: ast.ClassDef) -> list[Function]:

@@ -34,3 +34,11 @@ def test_a_parameter_keeps_its_kind_and_its_default_is_a_value():
     assert "- `tags: list[str] = list()`\n" in text
     assert "- `ApiError`: the server refuses the request for jobs.\n- `NotVivero`:" in text
     assert "Worker.serve\n\n```python\nasync serve() -> None\n```\n" in text
+
+
+def test_methods_of_a_base_that_is_not_public_stand_with_its_class():
+    headings = set(reference.text_of("vivero.client").splitlines())
+    for name in ("ViveroClient", "AsyncViveroClient"):
+        methods = {method for method in dir(getattr(import_module("vivero.client"), name)) if method[0] != "_"}
+        assert "publish" in methods
+        assert {method for method in methods if f"### {name}.{method}" not in headings} == set()
