@@ -224,7 +224,9 @@ LEFT JOIN paused_job_types p ON p.job_type = names.type ORDER BY 1;
 
 -- name: repeats
 -- True for a type that has a schedule or follows events: its executions go on for ever.
-SELECT EXISTS (SELECT FROM job_executions e WHERE e.job_type = $1 AND (e.schedule IS NOT NULL OR e.partition_id IS NOT NULL));
+-- Each half has the condition of a unique index: the type may have millions of other executions.
+SELECT EXISTS (SELECT FROM job_executions e WHERE e.job_type = $1 AND e.schedule IS NOT NULL AND e.state <> 'failed')
+    OR EXISTS (SELECT FROM job_executions e WHERE e.job_type = $1 AND e.partition_id IS NOT NULL AND e.schedule IS NULL);
 
 -- name: known
 -- The types that a node runs, or has run lately.

@@ -187,3 +187,10 @@ def test_items_of_a_batch_operation_that_statistics_do_not_know_are_found_by_the
         found = connection.execute(f"EXPLAIN EXECUTE asked ({arguments[name]})").fetchall()
     lines = "\n".join(line for (line,) in found)
     assert re.search(r"Scan using batch_operation_items_.*\n *Index Cond: .*(item_key|position\"?) = ", lines), lines
+
+
+def test_whether_a_background_job_repeats_is_found_among_any_number_of_executions(connection):
+    """Each addition of a job asks it."""
+    use_indexes(connection, {"enable_seqscan": "off"})
+    text = plan(connection, load(STORAGE / "background" / "job_executions.sql")["repeats"])
+    assert {"job_executions_schedule", "job_executions_consumer"} <= set(re.findall(r"job_executions_\w+", text))

@@ -124,6 +124,15 @@ async def test_an_unknown_path_is_not_repeated_after_a_lost_answer(client_of, au
     assert "idempotency-key" not in got[0].headers
 
 
+async def test_a_comment_is_not_repeated_after_a_lost_answer(client_of):
+    """The server knows no keys of comments: there would be two."""
+    client, got = client_of(httpx.ReadError("cut"), httpx.Response(201, json={}))
+    async with client:
+        with pytest.raises(Unreachable) as lost:
+            await client.comment("4", "paid?")
+    assert (lost.value.in_doubt, len(got)) == (True, 1)
+
+
 async def test_it_gives_up_after_its_time(client_of, autojump_clock):
     client, got = client_of(*(problem(503) for _ in range(50)), retry_s=3)
     started = trio.current_time()

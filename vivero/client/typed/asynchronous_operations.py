@@ -136,8 +136,8 @@ class AsyncOperations(AsyncSearches):
     # ------------------------------------------------------------------------------------------- comments, outcomes
 
     async def comment(self, task: TaskSubject, text: str) -> None:
-        """Add a comment to a user task."""
-        await self.send(requests.of_task(task, "comments", {"text": text}))
+        """Add a comment to a user task. One that may have arrived is not sent again."""
+        await self.send(requests.of_task(task, "comments", {"text": text}, keeps_no_key=True))
 
     async def comments(self, task: TaskSubject) -> list[Comment]:
         """The comments on a user task, the oldest first: up to a hundred."""

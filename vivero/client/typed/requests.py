@@ -231,9 +231,9 @@ def awaited(creation: ApiRequest, wait_s: float) -> ApiRequest:
     return replace(creation, body=body, patience_s=wait_s)
 
 
-def of_task(subject: Any, action: str, body: Json) -> ApiRequest:
-    """A command on a user task: completion or assignment."""
-    return command("POST", f"/v2/user-tasks/{key_of(subject, 'user_task_key')}/{action}", body)
+def of_task(subject: Any, action: str, body: Json, **more: Any) -> ApiRequest:
+    """A command on a user task: completion, assignment or comments."""
+    return command("POST", f"/v2/user-tasks/{key_of(subject, 'user_task_key')}/{action}", body, **more)
 
 
 def task_changes(

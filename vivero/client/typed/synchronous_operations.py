@@ -134,8 +134,8 @@ class Operations(Searches):
     # ------------------------------------------------------------------------------------------- comments, outcomes
 
     def comment(self, task: TaskSubject, text: str) -> None:
-        """Add a comment to a user task."""
-        self.send(requests.of_task(task, "comments", {"text": text}))
+        """Add a comment to a user task. One that may have arrived is not sent again."""
+        self.send(requests.of_task(task, "comments", {"text": text}, keeps_no_key=True))
 
     def comments(self, task: TaskSubject) -> list[Comment]:
         """The comments on a user task, the oldest first: up to a hundred."""
