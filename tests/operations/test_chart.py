@@ -149,6 +149,12 @@ def test_clients_reach_nodes_that_serve_them_alone():
     assert service["spec"]["selector"]["vivero/serves-clients"] == "true"
 
 
+def test_a_restricted_node_reaches_the_service_that_drains_it():
+    [policy] = [document["spec"] for document in manifests("production") if document["kind"] == "NetworkPolicy"]
+    own = {"to": [{"podSelector": policy["podSelector"]}], "ports": [{"port": "http"}]}
+    assert own in policy["egress"]
+
+
 @pytest.mark.long
 @pytest.mark.parametrize(
     ("wrong", "said"),
