@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 
 import msgspec
 import structlog
@@ -16,6 +17,7 @@ import trio
 
 from vivero.core.partitions.keys import partition_of
 from vivero.core.records.base import DEFAULT_TENANT, Command
+from vivero.core.records.effects import Rejection, RejectionCode
 from vivero.core.records.jobs import WithholdJob
 from vivero.engine.appender.calls import Append
 from vivero.engine.connectors.contents import CONTRACTS, by_type
@@ -25,7 +27,14 @@ from vivero.engine.connectors.http.traces import working
 from vivero.engine.connectors.outbound.surroundings import NodeParts
 from vivero.engine.connectors.outbound.types import TypeWork
 from vivero.engine.connectors.work.calls import failure, outcome
-from vivero.engine.connectors.work.job_commands import JobCommand, asked_lease_s, job_command, not_stored
+from vivero.engine.connectors.work.job_commands import (
+    JobCommand,
+    asked_lease_s,
+    job_command,
+    may_be_rejected,
+    not_stored,
+    rejected,
+)
 from vivero.engine.connectors.work.jobs import ConnectorJob
 from vivero.engine.connectors.work.leases import HeldJob, JobLeases
 from vivero.engine.connectors.work.results import Failure, Outcome
@@ -73,7 +82,7 @@ class ConnectorDispatcher:
         contracts: Sequence[Contract] = CONTRACTS,
     ) -> None:
         self._connection = DedicatedConnection(connect)
-        self._appender, self._settings, self._secrets = parts.commands.appender, parts.settings, secrets
+        self._commands, self._settings, self._secrets = parts.commands, parts.settings, secrets
         self._multi_tenancy, self._tracer = multi_tenancy, tracer
         self.leases = JobLeases(worker)
         made = {contract.name: TypeWork(contract, parts) for contract in contracts if contract.is_installed}
@@ -210,7 +219,7 @@ class ConnectorDispatcher:
             held.renew_at = float("inf")
             await self._report(job, job_command(job, made))
         if held.scope.cancelled_caught:
-            self.leases.held.pop(int(job.job_key), None)
+            self.leases.let_go(int(job.job_key), held)
             if held.is_gone:
                 log.info("a call ended, because its job is gone", job=job.job_key, element=job.element_id)
             else:
@@ -227,31 +236,45 @@ class ConnectorDispatcher:
             return Failure(f"INTERNAL_ERROR: {type(error).__name__}; the log of the server has more")
 
     async def _report(self, job: ConnectorJob, command: JobCommand) -> None:
+        key = int(job.job_key)
+        let_go = partial(self.leases.let_go, key, self.leases.held.get(key))
+        waits = may_be_rejected(job, command)
         try:
             try:
-                await self._append(command, int(job.job_key), job.tenant_id)
+                rejection = await self._append(command, key, job.tenant_id, let_go if waits else None)
             except ValueRejected as error:
-                await self._append(not_stored(job, str(error)), int(job.job_key), job.tenant_id)
+                command, rejection = not_stored(job, str(error)), None
+                await self._append(command, key, job.tenant_id)
+            if rejection is not None and rejection.code != RejectionCode.NOT_FOUND:
+                command = rejected(job, rejection.reason)
+                await self._append(command, key, job.tenant_id)
         except Draining:
             return  # the lease goes back
-        self.leases.held.pop(int(job.job_key), None)
+        if not waits:
+            let_go()
         self._count(job, command)
 
-    async def _append(self, command: Command, key: int, tenant: str) -> None:
+    async def _append(
+        self, command: Command, key: int, tenant: str, then: Callable[[], None] | None = None
+    ) -> Rejection | None:
         """Append a command, as often as it takes. Raises Draining, ValueRejected.
 
         Nobody repeats the report of a call that was made, so that it waits for a held tree however many others wait.
+        `then` is called when the command is in the log. The rejection is waited for then; None: there is none so far.
         """
         item = Append(msgspec.structs.replace(command, by_program=True), tenant, key, None, partition_of(key))
         while True:
             try:
-                await self._appender.append(item, deadline_s=APPEND_S)
+                if then is not None:
+                    found = await self._commands.attempt(item, then)
+                    return None if found is None else found[1].rejection
+                await self._commands.appender.append(item, deadline_s=APPEND_S)
             except (Draining, ValueRejected):
                 raise
             except NotAppended:
                 await trio.sleep(PAUSE_S)
             else:
-                return
+                return None
 
     def _count(self, job: ConnectorJob, command: JobCommand) -> None:
         if command.intent == "JOB:COMPLETE":

@@ -9,6 +9,7 @@ from vivero.core.bpmn.reading.report import quote
 from vivero.core.feel import Expression
 from vivero.core.shared.secret_places import FAMILY
 from vivero.engine.connectors.contents import BY_TYPE
+from vivero.engine.connectors.contract import Contract
 from vivero.engine.connectors.inbound.webhooks import INBOUND_TYPE, WEBHOOK
 
 INBOUND = "inbound."
@@ -48,6 +49,18 @@ def _problems(node: Node) -> Iterator[str]:
         )
     elif contract is None and type.startswith(FAMILY):
         yield f"Vivero has no connector {quote(type)}: run a worker for its jobs"
+    if contract is not None:
+        yield from _wrong_choices(node, contract)
+
+
+def _wrong_choices(node: Node, contract: Contract) -> Iterator[str]:
+    """The inputs whose value in the model is none that the connector takes. Each job would fail."""
+    for mapping in node.inputs:
+        name = ".".join(mapping.target)
+        choices = contract.by_name[name].choices if name in contract.by_name else ()
+        value = str(_static(mapping.source)).strip()
+        if choices and value and value.lower() not in map(str.lower, choices):
+            yield f"the input {name} is {quote(value)}, and the connector takes only {', '.join(choices)}"
 
 
 def uses(process: Process) -> Iterator[tuple[str, str]]:
@@ -61,4 +74,4 @@ def uses(process: Process) -> Iterator[tuple[str, str]]:
 
 
 def _static(expression: Expression) -> str:
-    return str(expression.static_value) if expression.is_static else ""
+    return str(expression.static_value) if expression.is_static and expression.static_value is not None else ""

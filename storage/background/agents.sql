@@ -1,16 +1,20 @@
 -- name: find_answer
--- The answer to a request of a job. The job's tenant is that of the caller's job.
-SELECT answer FROM agent_answers WHERE job_key = $1 AND digest = $2;
+-- The answer to a request of a job. The job's tenant is that of the caller's job. A job that has failed since gets
+-- another answer: this one may be the reason.
+SELECT a.answer FROM agent_answers a JOIN jobs j ON j.job_key = a.job_key
+WHERE a.job_key = $1 AND a.digest = $2 || '@' || to_epoch_ms(j.updated_at);
 
 -- name: keep_answer
--- A call of this statement that comes late, or twice, finds its row, or a job that has ended. The outcomes of the instance's jobs
--- that have ended are in the log, so their answers go.
-WITH job AS (SELECT process_instance_key FROM jobs WHERE job_key = $1 AND ended_at IS NULL), gone AS (
+-- A call of this statement that comes late, or twice, finds its row, or a job that has ended. The outcomes of the
+-- instance's jobs that have ended are in the log, so their answers go.
+WITH job AS (
+    SELECT process_instance_key, to_epoch_ms(updated_at) AS changed_at FROM jobs WHERE job_key = $1 AND ended_at IS NULL
+), gone AS (
     DELETE FROM agent_answers a USING job, jobs j
     WHERE a.process_instance_key = job.process_instance_key AND j.job_key = a.job_key AND j.ended_at IS NOT NULL
 )
 INSERT INTO agent_answers (job_key, digest, process_instance_key, tenant_id, created_at, answer)
-SELECT $1, $2, job.process_instance_key, $3, clock_timestamp(), $4 FROM job
+SELECT $1, $2::text || '@' || job.changed_at, job.process_instance_key, $3, clock_timestamp(), $4 FROM job
 ON CONFLICT DO NOTHING;
 
 -- name: reserve

@@ -15,6 +15,8 @@ ANTHROPIC_URL = "https://api.anthropic.com/v1"
 CHAT, MESSAGES, CONVERSE = "chat completions", "messages", "converse"
 ANTHROPIC_VERSION = "2023-06-01"
 AZURE_VERSION = "2024-10-21"
+OWN_PARAMETERS = frozenset({"model", "models", "messages", "tools", "functions", "stream", "n"})
+"""Parameters that no process sets: the operator allows models, and one answer is read, which is not a stream."""
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -72,6 +74,9 @@ def _compatible(inputs: Mapping[str, Any], name: str, _: str) -> Provider:
         name, CHAT, f"{_endpoint(inputs, name)}/chat/completions", inputs, {**headers, **given}, _CHAT_PARAMETERS, query
     )
     custom = _context(inputs, name, "model.parameters.customParameters")
+    if own := OWN_PARAMETERS & custom.keys():
+        why = f"provider.{name}.model.parameters.customParameters cannot set {', '.join(sorted(own))}"
+        raise AgentError(INVALID_INPUT, why)
     return replace(made, parameters={**made.parameters, **custom})
 
 

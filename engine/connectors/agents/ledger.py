@@ -113,15 +113,18 @@ class Ledger:
     # -- the kill switch
 
     async def unless_stopped(self, job: ConnectorJob, model: str, call: Callable[[], Awaitable[T]]) -> T:
-        """The answer of a call, which is cancelled if the operator stops these agents. Raises Stopped, AgentError."""
+        """The answer of a call, which is cancelled if the operator stops these agents.
+
+        Raises Stopped, and what the call raises.
+        """
         await self._check(job, model)
         answer: T | None = None
-        failure: AgentError | None = None
+        failure: Exception | None = None
         async with trio.open_nursery() as nursery:
             nursery.start_soon(self._watch, job, model, nursery.cancel_scope)
             try:
                 answer = await call()
-            except AgentError as error:
+            except Exception as error:  # outside of the nursery it is no group
                 failure = error
             nursery.cancel_scope.cancel()
         if answer is not None:

@@ -7,6 +7,7 @@ from vivero.engine.connectors.contract import Contract, Input, Kind
 _PROVIDERS = ("openai", "openaiCompatible", "azureOpenAi", "anthropic", "bedrock")
 _MODEL_INPUTS = (
     Input("provider.type", choices=_PROVIDERS, required=True),
+    Input("provider.azureOpenAi.authentication.type", choices=("apiKey",)),
     Input("data.systemPrompt.prompt"),
     Input("data.userPrompt.prompt", required=True),
     Input("data.memory.storage.type", default="in-process", choices=("in-process",)),

@@ -65,7 +65,7 @@ class OwnCommands:
             try:
                 partition = await self._partition(command, tenant)
                 item = Append(command, tenant, key, idempotency, partition)
-                if (found := await self._attempt(item)) is not None:
+                if (found := await self.attempt(item)) is not None:
                     return found
             except ValueRejected as error:
                 raise unavailable(f"PostgreSQL rejects a value: {error}") from error
@@ -79,8 +79,13 @@ class OwnCommands:
             known = await routes.read(connection)
         return command.home(tenant, known) or 1
 
-    async def _attempt(self, item: Append) -> tuple[Appended, CommandOutcome] | None:
-        """The place and the outcome of a command; None if the outcome does not come soon. Raises NotAppended."""
+    async def attempt(
+        self, item: Append, on_append: Callable[[], object] = lambda: None
+    ) -> tuple[Appended, CommandOutcome] | None:
+        """The place and the outcome of a command; None if the outcome does not come soon. Raises NotAppended.
+
+        `on_append` is called when the command is in the log.
+        """
         until = trio.current_time() + WAIT_S
         send, replies = trio.open_memory_channel[Reply | None](2)
         with replies:
@@ -88,6 +93,7 @@ class OwnCommands:
             pending.tells_append = True
             try:
                 appended = await self.appender.finish_append(pending, replies, until)
+                on_append()
                 reply = await reply_by(replies, until)
             finally:
                 pending.leave()

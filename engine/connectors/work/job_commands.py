@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from vivero.core.records.jobs import CompleteJob, FailJob, ThrowJobError
+from vivero.core.shared.jobs import ELEMENT
 from vivero.engine.connectors.errors import ConnectorError, bad_input
 from vivero.engine.connectors.work.calls import failure
 from vivero.engine.connectors.work.jobs import ConnectorJob
@@ -28,7 +29,18 @@ def job_command(job: ConnectorJob, outcome: Outcome) -> JobCommand:
 
 def not_stored(job: ConnectorJob, why: str) -> FailJob:
     """The failure of a job whose result PostgreSQL rejects."""
-    return FailJob(int(job.job_key), 0, 0, f"BAD_RESPONSE: the result cannot be stored: {why}"[:MAX_MESSAGE])
+    return _fail(job, Failure(f"BAD_RESPONSE: the result cannot be stored: {why}", retries=0), 0)
+
+
+def rejected(job: ConnectorJob, why: str) -> FailJob:
+    """The failure of a job whose outcome the engine rejects. Without it the job would come back after each lease."""
+    return _fail(job, Failure(f"REJECTED: the engine rejects the outcome: {why}", retries=0), 0)
+
+
+def may_be_rejected(job: ConnectorJob, command: JobCommand) -> bool:
+    """Whether the engine may reject the outcome of a job that still exists: decisions of agents, and of listeners."""
+    decides = isinstance(command, CompleteJob) and command.result is not None
+    return not isinstance(command, FailJob) and (decides or job.kind != ELEMENT)
 
 
 def _command(job: ConnectorJob, outcome: Outcome) -> JobCommand:

@@ -120,6 +120,11 @@ class JobLeases:
         held.scope.cancel()
         return False
 
+    def let_go(self, key: int, held: HeldJob | None) -> None:
+        """The outcome of a job is in the log, or its call has ended without one. A newer lease stays."""
+        if self.held.get(key) is held:
+            self.held.pop(key, None)
+
     async def give_back(self, connection: Connection) -> None:
         """Make the jobs available again whose calls were cut off, or whose activation was lost."""
         held, lost = [each.lease for each in self.held.values()], list(self._lost)

@@ -201,6 +201,13 @@ def test_openai():
     assert (found.model, found.parameters, found.timeout) == ("m:0", {"temperature": 0.5}, "PT5S")
 
 
+@pytest.mark.parametrize("own", ["model", "models", "messages", "tools", "functions", "stream", "n"])
+def test_custom_parameters_cannot_ask_another_model_or_for_more(own):
+    model = {"model": "m", "parameters": {"customParameters": {own: "x"}}}
+    with pytest.raises(AgentError, match=f"customParameters cannot set {own}$"):
+        provider("openaiCompatible", "openaiCompatible", endpoint="http://x", model=model)
+
+
 def test_servers_that_are_compatible():
     model = {"model": "m", "parameters": {"customParameters": {"seed": 7}}}
     found = provider(

@@ -6,10 +6,10 @@ import pytest
 import trio
 
 from tests.core.engine import raw
-from tests.engine.connectors.agent_models import Script, agent, agent_task, chat
-from tests.engine.connectors.dispatching import ended, running
-from vivero.core.records.instances import CancelInstance
-from vivero.core.records.jobs import CompleteJob
+from tests.engine.connectors.agent_models import AGENT, Script, agent, agent_task, chat, provider
+from tests.engine.connectors.dispatching import calling, ended, running
+from vivero.core.records.instances import CancelInstance, ResolveIncident
+from vivero.core.records.jobs import CompleteJob, UpdateJob
 from vivero.engine.connectors.agent_settings import AgentSettings
 from vivero.storage.background import agents
 from vivero.storage.background.agents import AgentStop
@@ -34,6 +34,14 @@ async def answer_of(engine):
 async def incident(engine):
     await engine.until_value(1, "SELECT count(*) FROM incidents")
     return await engine.value("SELECT message FROM incidents")
+
+
+async def resolve(engine):
+    """Give the job of the incident retries, and let it be tried again."""
+    await engine.run(UpdateJob(await engine.value("SELECT job_key FROM incidents"), retries=3))
+    assert (
+        await engine.run(ResolveIncident(await engine.value("SELECT incident_key FROM incidents")))
+    ).rejection is None
 
 
 async def complete(engine, element, **variables):
@@ -320,3 +328,60 @@ async def test_the_tools_of_an_element_can_be_read(engine, dispatcher, server, c
         await engine.until_value(1, "SELECT count(*) FROM variables WHERE name = 'agent'")
     tools = json.loads(await engine.variable("agent"))["toolDefinitions"]
     assert [tool["name"] for tool in tools] == ["Weather", "Nothing", "Slow"]
+
+
+COUNT = (
+    '<scriptTask id="{0}"><extensionElements><zeebe:script expression="=1" resultVariable="{0}"/></extensionElements>'
+    '</scriptTask><sequenceFlow id="from{0}" sourceRef="{0}" targetRef="join"/>'
+)
+JOINED = f'{COUNT.format("A")}{COUNT.format("B")}<parallelGateway id="join"/>'
+
+
+async def test_a_decision_that_the_engine_rejects_is_an_incident_and_is_paid_again(engine, dispatcher, server):
+    """Tools with a common join share `toolCall`, so two calls of them contradict each other."""
+    server.answer = script = Script([chat(None, ("a", "A", {}), ("b", "B", {})), chat("Done.")])
+    await engine.deploy(agent(server.url, tools=JOINED))
+    async with running(dispatcher()):
+        await engine.create(question="Go")
+        said = await incident(engine)
+        assert said.startswith("REJECTED: the engine rejects the outcome: ")
+        assert "the elements [A, B] share an inner instance and set 'toolCall' to different values" in said
+        await resolve(engine)
+        await ended(engine, 1)
+    assert len(script.bodies) == 2, "the stored answer is not used again"
+
+
+async def test_the_type_of_an_ad_hoc_agent_at_a_task_is_an_incident(engine, dispatcher, server):
+    server.answer = Script([chat("Done.")])
+    inputs = {**provider(server.url), "data.userPrompt.prompt": "Go", "adHocSubProcessElements": "=[]"}
+    await engine.deploy(calling(AGENT, inputs))
+    async with running(dispatcher()):
+        await engine.create()
+        assert "a result of an ad-hoc sub-process does not fit a job of kind" in await incident(engine)
+
+
+async def test_an_answer_that_cannot_be_used_is_asked_for_again(engine, dispatcher, server):
+    server.answer = script = Script([chat("no JSON"), chat('{"a": 1}')])
+    await engine.deploy(agent(server.url, response__format__type="json"))
+    async with running(dispatcher()):
+        await engine.create(question="Go")
+        assert (await incident(engine)).startswith("FAILED_TO_PARSE_RESPONSE_CONTENT")
+        await resolve(engine)
+        await ended(engine, 1)
+    assert (await answer_of(engine))["responseJson"] == {"a": 1}
+    assert len(script.bodies) == 2
+
+
+async def test_a_header_that_cannot_be_sent_is_named(engine, dispatcher, server):
+    headers = {"provider.openaiCompatible.headers": '={"X-Team": "a\\nb"}'.replace('"', "&#34;")}
+    made = agent(server.url).replace(
+        b"<zeebe:ioMapping>",
+        b"<zeebe:ioMapping>"
+        + "".join(f'<zeebe:input source="{source}" target="{target}"/>' for target, source in headers.items()).encode(),
+        1,
+    )
+    await engine.deploy(made)
+    async with running(dispatcher()):
+        await engine.create(question="Go")
+        assert "the header X-Team has a character that a header cannot have" in await incident(engine)
+    assert server.received == []

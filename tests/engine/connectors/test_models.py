@@ -74,3 +74,22 @@ def test_a_connector_without_its_packages(monkeypatch):
     monkeypatch.setitem(BY_TYPE, "io.camunda:http-json:1", contract)
     [warning] = warnings(TASK.format("io.camunda:http-json:1"))
     assert warning.endswith("are not installed here: pip install 'vivero[mail]', or run a worker for its jobs")
+
+
+@pytest.mark.parametrize(
+    ("target", "value", "says"),
+    [
+        ("data.memory.storage.type", "aws-agentcore", "is 'aws-agentcore', and the connector takes only in-process"),
+        ("provider.type", "google-vertex-ai", "takes only openai, openaiCompatible, azureOpenAi, anthropic, bedrock"),
+        ("provider.azureOpenAi.authentication.type", "clientCredentials", "takes only apiKey"),
+        ("provider.type", "OPENAI", None),
+        ("provider.type", "=given", None),
+        ("data.memory.storage.type", "", None),
+    ],
+)
+def test_values_that_the_connector_does_not_take(target, value, says):
+    mapping = f'<zeebe:ioMapping><zeebe:input source="{value}" target="{target}"/></zeebe:ioMapping>'
+    content = TASK.format("io.camunda.agenticai:aiagent:1").replace("</ext", f"{mapping}</ext")
+    found = warnings(content)
+    assert len(found) == (says is not None)
+    assert says is None or (f"element 't': the input {target} is " in found[0] and says in found[0])
