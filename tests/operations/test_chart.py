@@ -149,6 +149,11 @@ def test_clients_reach_nodes_that_serve_them_alone():
     assert service["spec"]["selector"]["vivero/serves-clients"] == "true"
 
 
+def test_a_drain_trusts_the_private_authority_of_the_nodes_certificate():
+    drains = [str(pod["containers"][0]["lifecycle"]) for name, pod in pods("production") if name == "vivero-engine"]
+    assert ["SSL_CERT_FILE=/run/secrets/tls/ca.crt; vivero drain" in drain for drain in drains] == [True]
+
+
 def test_a_restricted_node_reaches_the_service_that_drains_it():
     [policy] = [document["spec"] for document in manifests("production") if document["kind"] == "NetworkPolicy"]
     own = {"to": [{"podSelector": policy["podSelector"]}], "ports": [{"port": "http"}]}

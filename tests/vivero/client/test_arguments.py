@@ -6,7 +6,7 @@ import math
 import httpx
 import pytest
 
-from vivero.client import ClientError, NotAllowed, NotSendable, ViveroClient
+from vivero.client import ClientError, NotAllowed, NotSendable, Unreachable, ViveroClient
 
 TOKEN = "s3cr3t"
 MARKED = "/v2/process-instances?redirected-by-vivero=true"
@@ -28,7 +28,10 @@ def client_of():
 
         def handle(request):
             got.append(request)
-            return left.pop(0)
+            answer = left.pop(0)
+            if isinstance(answer, Exception):
+                raise answer
+            return answer
 
         transport = httpx.MockTransport(handle)
         return ViveroClient("http://one:8080", credentials=TOKEN, transport=transport, **options), got
@@ -84,6 +87,14 @@ def test_a_redirect_is_followed_to_nodes_of_the_cluster_and_carried_out_here_oth
     assert second.content == first.content
     assert second.headers["idempotency-key"] == first.headers["idempotency-key"]
     assert second.headers["authorization"] == f"Bearer {TOKEN}"
+
+
+def test_a_node_that_is_away_is_named(client_of):
+    """The redirect leads there, and this node could not know."""
+    away = httpx.Response(307, headers={"location": f"http://two:8080{MARKED}"}, json={"title": "T", "status": 307})
+    client, _ = client_of(away, httpx.ConnectError("refused"), nodes=["two:8080"], retry_s=0)
+    with pytest.raises(Unreachable, match="no server answers at http://two:8080/v2/process-instances"):
+        client.start("order")
 
 
 def test_a_redirect_whose_path_is_an_address_is_not_followed(client_of):

@@ -120,7 +120,7 @@ class AsyncViveroClient(AsyncOperations):
             async with self._http.stream(request.method, url, headers=headers, timeout=timeout, **content) as response:
                 return await whole(response)
         except NOT_SENT_OR_LOST as error:
-            raise failure_of(error, self.address) from error
+            raise failure_of(error, self.address if url.startswith("/") else url) from error
 
     async def request(self, method: str, path: str, body: Any = None) -> Any:
         """The decoded answer of any path of the API, such as "/v2/topology"; None if it is empty.
