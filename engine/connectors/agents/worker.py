@@ -5,6 +5,7 @@ from __future__ import annotations
 import random
 from collections.abc import Generator
 from contextlib import contextmanager
+from dataclasses import replace
 from functools import partial
 
 import trio
@@ -12,7 +13,7 @@ import trio
 from vivero.core.agents.errors import AgentError
 from vivero.core.agents.inputs import read_inputs
 from vivero.core.agents.loop import Activate, AgentJob, Ask, Respond, WaitForResults, begin, take, tool_call_variable
-from vivero.core.agents.memory.context import ToolCall, written
+from vivero.core.agents.memory.context import TokenUsage, ToolCall, written
 from vivero.core.agents.model import ModelAnswer
 from vivero.core.agents.responses import response_of
 from vivero.core.agents.wires.providers import Provider, read_provider
@@ -23,6 +24,7 @@ from vivero.engine.connectors.agent_settings import AgentSettings
 from vivero.engine.connectors.agents.ledger import Ledger, Stopped
 from vivero.engine.connectors.agents.model_calls import PreparedCall, check_allowed, prepared, respond
 from vivero.engine.connectors.errors import ConnectorError
+from vivero.engine.connectors.outbound.http_json import without_nul
 from vivero.engine.connectors.outbound.surroundings import Surroundings
 from vivero.engine.connectors.work.calls import Call
 from vivero.engine.connectors.work.jobs import ConnectorJob
@@ -67,7 +69,12 @@ class ModelUser:
     async def _pay(self, request: PreparedCall, call: Call) -> ModelAnswer:
         """The answer to a call, which is stored before anything else can go wrong."""
         reserved = await self._ledger.reserve(call.job, request)
-        content = await respond(request, self._client, self._settings, call.used)
+        try:
+            content = await respond(request, self._client, self._settings, call.used)
+        except AgentError as error:
+            if "status" in error.variables:  # nobody bills a request that was refused
+                await self._ledger.settle(*reserved, TokenUsage(0, 0))
+            raise
         with trio.CancelScope(shield=True, deadline=trio.current_time() + KEEP_S):
             await self._ledger.keep(call.job, request, content)
         answer = _answer(content, request)
@@ -101,7 +108,11 @@ class Agent(ModelUser):
 
 
 def _answer(content: bytes, call: PreparedCall) -> ModelAnswer:
-    return WIRES[call.provider.wire].answer(from_json(content.decode()), call.request)
+    answer = WIRES[call.provider.wire].answer(from_json(content.decode()), call.request)
+    calls = [
+        replace(each, arguments=without_nul(each.arguments)) for each in answer.calls
+    ]  # they may be JSON in a text
+    return replace(answer, calls=calls)
 
 
 def of_job(job: ConnectorJob) -> AgentJob:

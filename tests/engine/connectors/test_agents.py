@@ -55,7 +55,7 @@ async def complete(engine, element, **variables):
 
 
 async def test_one_tool_and_one_answer(engine, dispatcher, server):
-    server.answer = script = Script([chat(None, WEATHER, ("n", "Nothing", {})), chat("Sun.")])
+    server.answer = script = Script([chat(None, WEATHER, ("n", "Nothing", {"x": "\0"})), chat("Sun.")])
     await engine.deploy(agent(server.url))
     async with running(dispatcher()):
         await engine.create(question="Sun?")
@@ -126,10 +126,10 @@ async def test_errors_cannot_be_ignored(engine, dispatcher, server):
 
 
 async def test_failed_calls(engine, dispatcher, server):
-    """500 and 429 are repeated, the latter when the provider says so; 401 is an incident at once."""
+    """500 and 429 are repeated, the latter when the provider says so; 401 is an incident at once. None uses tokens."""
     server.answer = Script([(500, {}, {}), (500, {}, {}), chat("Done.")])
     await engine.deploy(agent(server.url))
-    async with running(dispatcher()):
+    async with running(dispatcher(max_tokens_per_instance=6000)):
         await engine.create(question="Go")
         await ended(engine, 1)
         server.answer = Script([(429, {"Retry-After": "700"}, {"error": {"code": "rate_limit"}})])
