@@ -1,10 +1,14 @@
 """The same tests of processes in memory and on a running server: `pytest --vivero-url`."""
 
 import re
+from types import SimpleNamespace
 
 import httpx
+import pytest
 
 from tests.vivero.test_testing_docs import MODEL, PAGE, run_pytest
+from vivero.client.answers import ApiError
+from vivero.testing.server_processes import ServerProcesses
 
 START = """<definitions xmlns="http://www.omg.org/spec/BPMN/20100524/MODEL" targetNamespace="t"
  xmlns:zeebe="http://camunda.org/schema/zeebe/1.0">
@@ -112,3 +116,20 @@ def test_the_same_tests_pass_in_memory_and_on_a_server(tmp_path, up, database):
     filter = {"filter": {"state": "ACTIVE"}}
     left = httpx.post(f"{server.address}/v2/process-instances/search", json=filter).json()
     assert left["items"] == [], "the instances of ended tests are cancelled"
+
+
+def test_all_instances_of_a_test_are_cancelled_also_if_the_server_refuses_one(monkeypatch):
+    answers, asked = {"1": 404, "2": 403, "3": 409, "4": 204}, []
+
+    def cancel(key):
+        asked.append(key)
+        if (status := answers[key]) != 204:
+            raise ApiError(status, "T", f"refused {key}", None, {})
+
+    at_server = ServerProcesses("http://localhost:1", ())
+    monkeypatch.setattr(at_server, "_client", SimpleNamespace(cancel=cancel, close=lambda: asked.append("closed")))
+    running = [SimpleNamespace(key=key, instance=SimpleNamespace(ended=False)) for key in answers]
+    monkeypatch.setattr(at_server, "_at_server", running)
+    with pytest.raises(ApiError, match="refused 2"):
+        at_server.close()
+    assert asked == ["1", "2", "3", "4", "closed"]

@@ -42,17 +42,20 @@ class ServerProcesses(Processes):
         self._at_server: list[ServerRun] = []
 
     def close(self) -> None:
-        """Cancel the instances of the test that still run, so that they meet no other test."""
+        """Cancel the instances of the test that still run, so that they meet no other test. Raises ApiError."""
+        failures = []
         try:
             for run in self._at_server:
                 if not run.instance.ended:
                     try:
                         self._client.cancel(run.key)
                     except ApiError as error:
-                        if error.status != 404:  # it has ended meanwhile
-                            raise
+                        failures.append(error)
         finally:
             self._client.close()
+        for failure in failures:
+            if failure.status != 404:  # it has ended meanwhile
+                raise failure
 
     # ---- what needs instances in memory
 
