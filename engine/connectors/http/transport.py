@@ -6,6 +6,7 @@ resolves to another address a moment later (DNS rebinding) has no effect. TLS an
 
 from __future__ import annotations
 
+import socket
 import ssl
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Iterator
 from contextlib import contextmanager
@@ -24,10 +25,29 @@ Resolve = Callable[[str, int], Awaitable[list[str]]]
 Origin = tuple[str, str, int | None]
 
 
+MOST_LOOKUPS = 20
+_lookups = trio.lowlevel.RunVar[trio.CapacityLimiter]("lookups of connectors")
+
+
 async def resolve(host: str, port: int) -> list[str]:
-    """The addresses of a host, in the order of the system. Raises OSError."""
-    found = await trio.socket.getaddrinfo(host, port, type=trio.socket.SOCK_STREAM)
+    """The addresses of a host, in the order of the system. Raises OSError, UnicodeError.
+
+    Its threads are not those of the engine, which names that no server answers for would take for half a minute.
+    """
+    look_up = partial(socket.getaddrinfo, host, port, type=socket.SOCK_STREAM)
+    try:
+        found = look_up(flags=socket.AI_NUMERICHOST)
+    except socket.gaierror:  # a name
+        found = await trio.to_thread.run_sync(look_up, limiter=_limiter(), abandon_on_cancel=True)
     return list(dict.fromkeys(str(address[0]) for *_, address in found))
+
+
+def _limiter() -> trio.CapacityLimiter:
+    try:
+        return _lookups.get()
+    except LookupError:
+        _lookups.set(made := trio.CapacityLimiter(MOST_LOOKUPS))
+        return made
 
 
 async def checked_addresses(host: str, port: int, policy: AddressPolicy, resolve: Resolve = resolve) -> list[str]:

@@ -1,8 +1,12 @@
 """Addresses that connectors may call: forms of private ones, rebinding, redirects."""
 
+import socket
+import threading
+
 import httpcore
 import pytest
 import trio
+import trio.testing
 
 from tests.engine.connectors.conftest import serving
 from vivero.engine.connectors.errors import ConnectorError
@@ -186,6 +190,24 @@ async def test_the_resolution_is_within_the_time_limit(autojump_clock):
 
 async def test_addresses_of_the_system_are_texts():
     assert await resolve("127.0.0.1", 80) == ["127.0.0.1"]
+
+
+async def test_names_that_no_server_answers_for_take_no_threads_of_the_engine(monkeypatch):
+    go = threading.Event()
+
+    def unanswered(*_, flags=0, **__):
+        if not flags and go.wait(20):
+            return [(None, None, None, "", ("1.2.3.4", 80))]
+        raise socket.gaierror
+
+    monkeypatch.setattr(socket, "getaddrinfo", unanswered)
+    async with trio.open_nursery() as nursery:
+        for _ in range(50):
+            nursery.start_soon(resolve, "name.example", 80)
+        await trio.testing.wait_all_tasks_blocked()
+        taken = trio.to_thread.current_default_thread_limiter().borrowed_tokens
+        go.set()
+    assert taken == 0
 
 
 async def test_redirects_are_checked_again():
