@@ -112,7 +112,7 @@ def _advice(workload: Workload, found: Size) -> list[str]:
     advice = []
     if workload.nodes < 2:
         advice.append(
-            "One node: nothing is lost if it fails, and nothing goes on. Of two, the other takes over within seconds."
+            "One node: nothing is lost if it fails, and nothing goes on. A second one takes over within seconds."
         )
     if found.disk_bytes > 1e12:
         advice.append("Tables beyond 1 TB: an archive (retention.archive) and fewer days are cheaper than the disk.")
