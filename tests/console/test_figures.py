@@ -1,5 +1,8 @@
 """Figures over time of a process: what happened by day, how many run, how long versions take, and the oldest."""
 
+from datetime import datetime, timedelta
+from urllib.parse import parse_qs, urlsplit
+
 import pytest
 from playwright.sync_api import expect
 
@@ -38,6 +41,19 @@ def test_the_page_of_a_process_leads_to_its_figures(console, api):
     expect(page.get_by_role("figure", name="The past 62 days").get_by_role("row")).to_have_count(63)
     assert "days=62" in page.url
     console.check("figures")
+
+
+@pytest.mark.parametrize(
+    "now", ["2026-10-25T22:30:00Z", "2026-11-28T22:30:00Z", "2026-03-29T00:10:00Z"], ids=["long", "after", "short"]
+)
+def test_the_days_end_with_today_where_clocks_change(timed, now):
+    """Days of 24 hours that began 62 midnights ago would end an hour early in autumn, without the newest instances."""
+    timed.page.clock.set_fixed_time(now)
+    with timed.page.expect_request("**/statistics/by-day?*") as asked:
+        timed.open("/figures?days=62")
+    begins = datetime.fromisoformat(parse_qs(urlsplit(asked.value.url).query)["startTime"][0])
+    left = begins + timedelta(days=62) - datetime.fromisoformat(now)
+    assert timedelta(0) < left <= timedelta(days=1), begins
 
 
 def test_late_instances_are_marked_counted_and_listed(console, api):

@@ -9,16 +9,16 @@ const HEIGHT = 100;
 /** The width of a bar, and of a day with its gap. */
 const BAR = 6;
 const STEP = BAR * (SERIES.length + 1);
+const DAY_MS = 86_400_000;
 
 type Day = { startTime: string; running: number | null } & Record<(typeof SERIES)[number], number>;
 
-/** A day of 24 hours is that of its middle: where clocks change, the later ones begin an hour before or after midnight. */
-const named = ({ startTime }: Day): string => day(new Date(Date.parse(startTime) + 43_200_000).toISOString());
+/** A day of 24 hours is that of its middle: before clocks changed, days begin an hour before or after midnight. */
+const named = ({ startTime }: Day): string => day(new Date(Date.parse(startTime) + DAY_MS / 2).toISOString());
 
-/** The beginning of the local day from which this many days last until the end of today. */
+/** The beginning of this many days of 24 hours that end with today, also if a day among them has 23 or 25 hours. */
 export function firstDay(days: number): string {
-  const now = new Date();
-  return new Date(now.getFullYear(), now.getMonth(), now.getDate() - days + 1).toISOString();
+  return new Date(new Date().setHours(24, 0, 0, 0) - days * DAY_MS).toISOString();
 }
 
 /** A page that stays open reads figures again once an hour. */

@@ -39,17 +39,15 @@ export function orderOf(view: string, sort: string): Sort {
   return view === 'done' ? SORTS.newest : SORTS[isOrder(sort) ? sort : 'priority'];
 }
 
-const DAY_MS = 86_400_000;
-
-/** The condition on a date: `past` or `week` from now on, or before the end of the local day. */
+/** The condition on a date: before now, or before the end of the local day or of the sixth after it. */
 function dated(choice: string, now: number): Record<string, unknown> | undefined {
-  const endOfDay = new Date(now).setHours(24, 0, 0, 0);
+  const endOfDay = (later: number) => new Date(new Date(now).setHours(24 * (later + 1), 0, 0, 0));
   const before = new Map([
-    ['past', now],
-    ['today', endOfDay],
-    ['week', endOfDay + 6 * DAY_MS],
+    ['past', new Date(now)],
+    ['today', endOfDay(0)],
+    ['week', endOfDay(6)],
   ]).get(choice); // an object would have `constructor`, too
-  if (before !== undefined) return { $lt: new Date(before).toISOString() };
+  if (before !== undefined) return { $lt: before.toISOString() };
   return choice === 'none' ? { $exists: false } : undefined;
 }
 
