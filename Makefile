@@ -93,7 +93,7 @@ statements: install ## write the columns of rows in storage/state/save.sql and l
 	$(BIN)/python -m tests.statements
 	$(BIN)/python -m tests.client_code
 
-tables: install  ## write the settings in docs/configuration.md and the values in docs/limits.md from the code
+tables: install  ## write docs/reference/settings.md and bpmn.md, and the values in docs/limits.md, from the code
 	$(BIN)/python -m tests.tables
 	$(BIN)/python -m tests.core.bpmn.specification
 

@@ -1,4 +1,4 @@
-"""The lists of settings in docs/configuration.md, and the values in docs/limits.md. `make tables` writes both, and the
+"""The settings in docs/reference/settings.md, and the values in docs/limits.md. `make tables` writes both, and the
 tables of `rest_operations` and `connector_table`.
 
 Settings follow from the classes of `vivero.config.sections`: an item has the name, the default and the docstring of a
@@ -25,7 +25,7 @@ from tests.imports import ROOT
 from vivero.config import sections
 from vivero.core.bpmn.reading.xml import XmlLimits
 
-SETTINGS = ROOT / "docs" / "configuration.md"
+SETTINGS = ROOT / "docs" / "reference" / "settings.md"
 LIMITS = ROOT / "docs" / "limits.md"
 LINKS = {
     "database.data_dir": "postgresql.md#the-embedded-server",
@@ -56,7 +56,47 @@ LINKS = {
     "log_levels": "observability.md#levels",
 }
 """Where a page says more of a setting."""
-_LIST = re.compile(r"(<!-- settings: (\w+) -->\n\n).*?(?=\n\n|\Z)", re.DOTALL)
+SECTIONS = {
+    "database": ("PostgreSQL", ""),
+    "api": ("The API", ""),
+    "auth": ("Authentication", "See [Security](../security.md)."),
+    "tenants": ("Tenants", ""),
+    "audit": ("The audit log", ""),
+    "http": ("The HTTP server", ""),
+    "tls": ("TLS", "See [Security](../security.md#tls)."),
+    "web": ("The console", ""),
+    "appender": ("The log appender", ""),
+    "consumer": ("The log consumer", ""),
+    "definitions": ("The cache of definitions", ""),
+    "compute": ("Compute processes", "See [Limits](../limits.md#compute-processes)."),
+    "timers": ("Timers", ""),
+    "batch_operations": ("Batch operations", "See [Batch operations](../batch-operations.md)."),
+    "maintenance": ("Maintenance", ""),
+    "expiry": ("Messages", ""),
+    "retention": ("Retention", "See [Retention](../retention.md)."),
+    "documents": ("Documents", "[Documents](../documents.md) are files that clients keep beside their processes."),
+    "connectors": ("Connectors", "See [Connectors](../connectors.md)."),
+    "agents": ("AI agents", "See [AI agents](../agents.md)."),
+    "outbox": ("Events to another system", "See [Connectors](../connectors.md#events-to-another-system)."),
+    "jobs": ("Background jobs", "See [Background jobs](../background-jobs.md)."),
+    "user_tasks": ("User tasks", "See [Task listeners](../task-listeners.md#in-the-settings-file)."),
+    "cluster": ("Several nodes", ""),
+    "feel": (
+        "FEEL",
+        "Limits of one expression. Beyond them a deployment is rejected, an instance gets an incident, a request 400.",
+    ),
+    "supervision": ("Supervision", "See [Supervision](../supervision.md)."),
+    "metrics": ("Metrics", ""),
+    "tracing": ("Traces", ""),
+    "admin": ("The admin port", ""),
+    "program": ("The program", ""),
+}
+"""Section → its heading, and what stands before its list, in the order of the page."""
+HEAD = """# All settings
+
+`make tables` writes this page from the code. [Settings](../configuration.md) says where to set them. Defaults are in
+brackets. Numbers are the most that is allowed, unless the text says otherwise.
+"""
 _ITEM = re.compile(r"^- (.*?): \*\*(.*?)\*\*", re.MULTILINE)
 _CONSTANT = re.compile(r"_?[A-Z][A-Z_]{3,}(\.[a-z_]+)?")
 UNITS = {"bytes": "bytes", "_ms": "ms", "_s": "s", "_days": "days", "_log": "bytes", "characters": "characters"}
@@ -121,7 +161,7 @@ def default(name: str) -> Any:
 def item_of_setting(name: str) -> str:
     """Raises KeyError if the field has no docstring."""
     meaning = meanings(type(owner(name)))[name.rpartition(".")[2]]
-    linked = f"[`{name}`]({LINKS[name]})" if name in LINKS else f"`{name}`"
+    linked = f"[`{name}`](../{LINKS[name]})" if name in LINKS else f"`{name}`"
     value = shown(name, default(name))
     return f"- {linked}{f' ({value})' if value not in ('', 'none') else ''}: {meaning}"
 
@@ -133,9 +173,16 @@ def settings_of(section: str) -> list[str]:
     return [name for name in sections.names() if name.startswith(f"{section}.")]
 
 
-def settings_page(text: str) -> str:
-    """The page with its lists as the code says."""
-    return _LIST.sub(lambda found: found[1] + "\n".join(map(item_of_setting, settings_of(found[2]))), text)
+def settings_page(_text: str) -> str:
+    """The whole page follows from the code. Raises KeyError for a section without a heading."""
+    names = dict.fromkeys(name.rpartition(".")[0] or "program" for name in sections.names())
+    return "\n".join([HEAD, *map(_section, sorted(names, key=list(SECTIONS).index))])
+
+
+def _section(name: str) -> str:
+    title, hint = SECTIONS[name]
+    items = "\n".join(map(item_of_setting, settings_of(name)))
+    return f"## {title}\n\n" + (f"{hint}\n\n" if hint else "") + f"{items}\n"
 
 
 # ------------------------------------------------------------------------------------------------------ limits

@@ -147,7 +147,7 @@ def prose(page: Path) -> str:
 def test_the_documentation_stays_short():
     """Words as `wc -w` counts them, with the decision records. A new text takes the place of one that says the same.
 
-    The reference of the Python modules repeats their docstrings, and is not counted.
+    The pages that follow from the code repeat its texts, and are not counted.
     """
     written = [page for page in DOCS.rglob("*.md") if page.parent != reference.FOLDER]
     words = {str(page.relative_to(ROOT)): len(page.read_text().split()) for page in written}

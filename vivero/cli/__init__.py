@@ -163,7 +163,7 @@ Environment:
   VIVERO_DATA_DIR      the data directory of the embedded PostgreSQL
   VIVERO_CONFIG        a TOML file with settings
   VIVERO_SECTION_NAME  any setting, such as VIVERO_API_PORT
-                       (docs/configuration.md lists them)
+                       (docs/reference/settings.md lists them)
 """
 
 

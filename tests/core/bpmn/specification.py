@@ -2,12 +2,11 @@
 
     python -m tests.core.bpmn.specification
 
-writes the table in docs/bpmn-support.md; `make tables` does so, too. What becomes of an element follows from the
+writes docs/reference/bpmn.md; `make tables` does so, too. What becomes of an element follows from the
 tables of the parser; the lists of the schema are written by hand, and `test_schema.py` compares them with it. `id` and
 `name` are left out.
 """
 
-import re
 from pathlib import Path
 
 from vivero.core.bpmn.elements import attributes, contents, loops
@@ -15,8 +14,15 @@ from vivero.core.bpmn.events import EVENT_KINDS
 from vivero.core.bpmn.reading import global_tasks
 from vivero.core.bpmn.reading.shared_definitions import REFERENCE
 
-PAGE = Path(__file__).parents[3] / "docs" / "bpmn-support.md"
-TABLE = re.compile(r"(<!-- specification -->\n\n).*?(?=\n\n<!-- end -->)", re.DOTALL)
+PAGE = Path(__file__).parents[3] / "docs" / "reference" / "bpmn.md"
+HEAD = """# Every element and attribute of BPMN
+
+`make tables` writes this page from the code. All that BPMN 2.0.2 defines, in an executable process, but for `id` and
+`name`. Elements and attributes are executed, by the rules of [BPMN support](../bpmn-support.md), unless the list says
+otherwise; *refused* is a problem of the deployment, *warned* a warning. *The four* attributes of activities are
+`isForCompensation`, `startQuantity`, `completionQuantity` and `default`.
+
+"""
 
 _ACTIVITY = ("isForCompensation", "startQuantity", "completionQuantity", "default")
 _SUB_PROCESS = (*_ACTIVITY, "triggeredByEvent")
@@ -319,10 +325,9 @@ def _code(tags):
     return ", ".join(f"`{tag}`" for tag in tags)
 
 
-def written():
-    """The table in the page."""
-    return TABLE.search(PAGE.read_text()).group(0).partition("\n\n")[2]
+def page():
+    return f"{HEAD}{table()}\n"
 
 
 if __name__ == "__main__":
-    PAGE.write_text(TABLE.sub(lambda found: found[1] + table(), PAGE.read_text()))
+    PAGE.write_text(page(), encoding="utf-8")
