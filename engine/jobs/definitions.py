@@ -138,11 +138,15 @@ class JobDefinition:
             BadPayload: the fields are not the parameters of the function, or have other types.
             TypeError: the job has a schedule or follows events, so that an execution would never end.
         """
+        self.check_deferrable()
+        payload = parameters.payload_of(self.handler, fields)
+        return queue.defer(self.type, payload, at=at, unique_key=unique_key, allow_unknown=allow_unknown)
+
+    def check_deferrable(self) -> None:
+        """Raises TypeError for a job that runs by itself: another execution would go on for ever."""
         if self.schedule is not None or self.follows is not None:
             why = "follows events" if self.follows is not None else "has a schedule"
             raise TypeError(f"'{self.type}' {why} and runs by itself: only jobs of @job can be deferred")
-        payload = parameters.payload_of(self.handler, fields)
-        return queue.defer(self.type, payload, at=at, unique_key=unique_key, allow_unknown=allow_unknown)
 
 
 def job(

@@ -2244,6 +2244,12 @@ BEGIN
     IF at IS NOT NULL AND (NOT isfinite(at) OR extract(year FROM at) NOT BETWEEN 1 AND 9999) THEN
         RAISE EXCEPTION 'at: % is not in the years 1 to 9999', at USING ERRCODE = 'invalid_parameter_value';
     END IF;
+    IF EXISTS (SELECT FROM job_executions e WHERE e.job_type = job_type AND e.schedule IS NOT NULL AND e.state <> 'failed')
+        OR EXISTS (SELECT FROM job_executions e
+            WHERE e.job_type = job_type AND e.partition_id IS NOT NULL AND e.schedule IS NULL) THEN
+        RAISE EXCEPTION 'job_type: "%" has a schedule or follows events, and runs by itself', job_type
+            USING ERRCODE = 'invalid_parameter_value', HINT = 'vivero background run ID lets its execution run now.';
+    END IF;
     IF NOT coalesce(allow_unknown, false)
         AND NOT EXISTS (SELECT FROM job_dispatchers d WHERE job_type = ANY (d.types)) THEN
         RAISE EXCEPTION 'no node runs background jobs of the type "%", and none has lately', job_type

@@ -250,10 +250,17 @@ async def test_each_command_goes_to_its_partition(connection, caller):
         (f"complete_job({JOB}, lease => 'x')", "55000", f"the job {JOB} has another lease"),
         ("defer('nosuch')", "P0002", 'no node runs background jobs of the type "nosuch"'),
         ("defer('vivero.x')", "22023", "job_type: names that begin"),
+        ("defer('nightly')", "22023", 'job_type: "nightly" has a schedule or follows events'),
+        ("defer('mirror', allow_unknown => true)", "22023", 'job_type: "mirror" has a schedule or follows events'),
         ("defer('mail', at => 'infinity')", "22023", "at: infinity"),
     ],
 )  # fmt: skip
 async def test_a_bad_call_is_refused_with_its_reason(caller, query, state, message):
+    caller.execute(
+        "INSERT INTO job_executions (job_type, execute_at, schedule, partition_id)"
+        " VALUES ('nightly', now(), '0 3 * * *', NULL), ('mirror', now(), NULL, 1)"
+    )
+    caller.commit()
     found, said = refused(caller, f"SELECT {query}")
     assert (found, said[: len(message)]) == (state, message)
     assert value(caller, "SELECT count(*) FROM transaction_inbox") == 0
@@ -385,7 +392,8 @@ async def test_the_search_path_of_a_caller_leads_nowhere_else(connection, caller
         for place in ("trap", "pg_temp"):
             session.execute(f"CREATE TABLE {place}.database_roles AS SELECT %s AS role_name, '*' AS tenant_id", (role,))
         session.execute("SET search_path = pg_temp, trap, public")
-        assert refused(session, "SELECT public.start_process('order', tenant => 'acme')")[0] == "42501"
+        for call in ("start_process('order', tenant => 'acme')", "defer('mail')"):
+            assert refused(session, f"SELECT public.{call}")[0] == "42501"
         session.execute("SELECT public.start_process('order')")
     caller.execute("DROP SCHEMA trap CASCADE")
     caller.commit()

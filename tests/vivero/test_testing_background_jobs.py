@@ -14,7 +14,7 @@ import pytest
 import trio
 
 from vivero.engine.jobs.parameters import BadPayload
-from vivero.jobs import Execution, RescheduleIn, RetrySettings, TransactionalExecution, consumer, job
+from vivero.jobs import Execution, RescheduleIn, RetrySettings, TransactionalExecution, consumer, job, scheduled
 from vivero.testing.background_jobs import BEGIN, MOST_RUNS, BackgroundJobTests
 
 TWICE = RetrySettings(max_attempts=2, initial_interval_s=60)
@@ -61,9 +61,10 @@ def test_fields_and_types_that_do_not_fit_are_refused_at_the_call(tests):
         tests.expect_completed("send-invoce")
     with pytest.raises(ValueError, match="needs a time with a zone"):
         send.defer(tests, invoice="a1", at=datetime(2026, 1, 2))
-    follows = consumer("mirror")(lambda execution: None)
-    with pytest.raises(ValueError, match="job 'mirror' follows events"):
-        tests.use(follows).defer("mirror")
+    tests.use(consumer("mirror")(lambda execution: None), scheduled("report", every="PT1H")(lambda execution: None))
+    for by_itself, why in (("mirror", "follows events"), ("report", "has a schedule")):
+        with pytest.raises(TypeError, match=f"'{by_itself}' {why} and runs by itself"):
+            tests.defer(by_itself)
     assert tests.jobs == []
 
 

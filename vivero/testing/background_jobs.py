@@ -97,11 +97,14 @@ class BackgroundJobTests:
         unique_key: str | None = None,
         allow_unknown: bool = False,
     ) -> int:
-        """Add an execution, as a server does; its id. Raises ValueError for an unknown type and a time without zone."""
+        """Add an execution, as a server does; its id.
+
+        Raises ValueError for an unknown type and a time without zone, TypeError for a job that runs by itself.
+        """
         if job_type not in self._definitions and not allow_unknown:
             raise ValueError(f"the test uses no job '{job_type}'.{proposal(job_type, self._definitions)}")
-        if job_type in self._definitions and self._definitions[job_type].follows is not None:
-            raise ValueError(f"job '{job_type}' follows events, which a test without a server does not have")
+        if job_type in self._definitions:
+            self._definitions[job_type].check_deferrable()
         due = self.now if at is None else RescheduleAt(at).at
         for one in self.jobs:
             if unique_key is not None and (one.type, one.unique_key, one.state) == (job_type, unique_key, "pending"):
