@@ -73,8 +73,10 @@ def test_each_case_has_its_parts():
     ]
     assert kinds("production") == [
         "ConfigMap vivero",
+        "ConfigMap vivero-migration",
         "Deployment vivero-api",
         "Deployment vivero-engine",
+        "Deployment vivero-jobs",
         "HorizontalPodAutoscaler vivero-api",
         "HorizontalPodAutoscaler vivero-engine",
         "Ingress vivero",
@@ -99,12 +101,45 @@ def test_every_variable_is_a_setting(case):
 
 
 def test_the_settings_file_is_read(tmp_path):
-    [text] = [
+    [text, migration] = [
         document["data"]["vivero.toml"] for document in manifests("production") if document["kind"] == "ConfigMap"
     ]
     file = tmp_path / "vivero.toml"
     file.write_text(text)
     assert sources.load(file, {}).auth.oidc_audience == "vivero"
+    assert migration == text
+
+
+def test_every_pod_gets_the_settings_file():
+    """Also the job that migrates, which runs before the release's own ConfigMap is there."""
+    for name, pod in pods("production"):
+        [container] = pod["containers"]
+        assert {"name": "VIVERO_CONFIG", "value": "/etc/vivero/vivero.toml"} in container["env"], name
+        [source] = [volume["configMap"]["name"] for volume in pod["volumes"] if volume["name"] == "settings"]
+        assert source == ("vivero-migration" if name == "vivero-migration" else "vivero"), name
+    made = {
+        document["kind"]: int(document["metadata"]["annotations"].get("helm.sh/hook-weight", 0))
+        for document in manifests("production")
+        if document["metadata"]["name"] == "vivero-migration"
+    }
+    assert made["ConfigMap"] < made["Job"]
+
+
+@pytest.mark.parametrize("case", charts.CASES)
+def test_every_group_can_be_drained(case):
+    """A budget that keeps as many pods as there are blocks the drain of a machine for ever."""
+    found = {document["metadata"]["name"]: document["spec"] for document in manifests(case) if "spec" in document}
+    budgets = [document["spec"] for document in manifests(case) if document["kind"] == "PodDisruptionBudget"]
+    assert budgets
+    for budget in budgets:
+        labels = budget["selector"]["matchLabels"]
+        group = f"vivero-{labels['app.kubernetes.io/component']}"
+        scalers = [
+            document["spec"]["minReplicas"]
+            for document in manifests(case)
+            if (document["kind"], document["metadata"]["name"]) == ("HorizontalPodAutoscaler", group)
+        ]
+        assert min(scalers, default=found[group].get("replicas")) > budget["minAvailable"], group
 
 
 @pytest.mark.parametrize("case", charts.CASES)
@@ -143,7 +178,7 @@ def test_clients_reach_nodes_that_serve_them_alone():
         for document in manifests("production")
         if document["kind"] == "Deployment"
     }
-    assert found == {"vivero-api": "true", "vivero-engine": "false"}
+    assert found == {"vivero-api": "true", "vivero-engine": "false", "vivero-jobs": "false"}
     [service] = [document for document in manifests("production")
                  if (document["kind"], document["metadata"]["name"]) == ("Service", "vivero")]  # fmt: skip
     assert service["spec"]["selector"]["vivero/serves-clients"] == "true"

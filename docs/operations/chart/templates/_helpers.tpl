@@ -50,6 +50,12 @@ capabilities: {drop: [ALL]}
 {{- end }}
 {{- end -}}
 
+{{/* The content of a ConfigMap with the settings file. */}}
+{{- define "vivero.settings" -}}
+vivero.toml: |
+  {{- .Values.settings | nindent 2 }}
+{{- end -}}
+
 {{- define "vivero.secretVolume" -}}
 - name: secrets
   projected:
