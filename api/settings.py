@@ -4,6 +4,7 @@ import re
 from dataclasses import dataclass
 
 from vivero.core.bpmn.reading.text_limits import NAME_BYTES
+from vivero.core.texts.fields import listed
 
 MAX_VARIABLES = 19_000
 """The upper limit of `max_variables`: a command may change slightly more rows (`core.rules.STAGE_CHANGES`)."""
@@ -11,11 +12,6 @@ MAX_VARIABLES = 19_000
 _ADDRESS = re.compile(r"https?://[^/?#@,\s]+", re.IGNORECASE)
 _ORIGIN = re.compile(r"\*|[a-z][a-z0-9+.-]*://[^/,\s]+", re.IGNORECASE)
 _HOST = re.compile(r"\*|\.?[^/:,\s]+", re.IGNORECASE)
-
-
-def listed(text: str) -> list[str]:
-    """The items of a setting that is a list, separated by commas."""
-    return [item for item in map(str.strip, text.split(",")) if item]
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,7 +9,7 @@ import jwt
 
 from vivero.api.access.settings import AuthSettings
 from vivero.api.access.verified import BadToken, Keys, Verified
-from vivero.api.settings import listed
+from vivero.core.texts.fields import listed
 
 MAX_CLAIMS = 1000
 """Claims of a token that mapping rules can match."""

@@ -11,9 +11,9 @@ import re
 import secrets
 from collections.abc import Iterator
 
-from vivero.api.http.origins import is_loopback
 from vivero.api.http.problems import Problem
 from vivero.api.http.request import Headers, Request
+from vivero.core.texts.hosts import is_loopback
 from vivero.storage.access.identities import TokenOwner
 
 SECURE, PLAIN = "__Host-vivero_session", "vivero_session"

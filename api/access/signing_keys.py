@@ -20,7 +20,7 @@ from jwt.exceptions import InvalidKeyError, PyJWKError, PyJWKSetError
 
 from vivero.api.access.verified import KeysUnavailable
 from vivero.api.access.whole_answers import read_whole
-from vivero.api.http.origins import is_loopback
+from vivero.core.texts.hosts import is_loopback
 from vivero.storage.postgres.errors import describe
 
 log = structlog.get_logger(__name__)

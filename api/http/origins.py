@@ -7,11 +7,11 @@ server's name in the browser: a page whose name resolves to 127.0.0.1 (DNS rebin
 
 from __future__ import annotations
 
-from ipaddress import ip_address
-
 from vivero.api.http.problems import Problem
 from vivero.api.http.request import Fields, Headers
-from vivero.api.settings import ApiSettings, listed
+from vivero.api.settings import ApiSettings
+from vivero.core.texts.fields import listed
+from vivero.core.texts.hosts import is_address, is_loopback
 
 READING = ("GET", "HEAD", "OPTIONS")
 OWN_SITES = (b"same-origin", b"none")
@@ -79,7 +79,7 @@ class Gate:
 
     def _serves(self, name: str) -> bool:
         """True for names of this server, and for addresses, which DNS cannot redirect."""
-        if name in self._hosts or name == "localhost" or name.endswith(".localhost") or _is_address(name):
+        if name in self._hosts or name == "localhost" or name.endswith(".localhost") or is_address(name):
             return True
         return any(host.startswith(".") and name.endswith(host) for host in self._hosts)
 
@@ -93,12 +93,6 @@ class Gate:
         for name, value in found:
             if name == b"sec-fetch-site" and value.lower() not in OWN_SITES:
                 raise _foreign(f"whose Sec-Fetch-Site is '{value.decode('latin-1')[:100]}'")
-
-
-def is_loopback(host: str) -> bool:
-    """True if only this machine can reach the host."""
-    name = host.lower()
-    return name == "localhost" or name.endswith(".localhost") or (_is_address(name) and ip_address(name).is_loopback)
 
 
 def _foreign(who: str) -> Problem:
@@ -127,11 +121,3 @@ def _has_port(authority: str) -> bool:
 def _name(host: str) -> str:
     """The name or address in a Host header, in lower case."""
     return _split(host, "")[0].strip("[]").rstrip(".").lower()
-
-
-def _is_address(name: str) -> bool:
-    try:
-        ip_address(name)
-    except ValueError:
-        return False
-    return True

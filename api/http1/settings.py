@@ -3,10 +3,12 @@
 from dataclasses import dataclass, fields
 from ipaddress import IPv4Network, IPv6Network, ip_network
 
+from vivero.core.texts.fields import listed
+
 
 def networks(text: str) -> tuple[IPv4Network | IPv6Network, ...]:
     """Addresses and networks, separated by commas. Raises ValueError for other texts."""
-    return tuple(ip_network(item.strip()) for item in text.split(",") if item.strip())
+    return tuple(map(ip_network, listed(text)))
 
 
 @dataclass(frozen=True, slots=True)

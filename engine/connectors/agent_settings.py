@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from urllib.parse import urlsplit
 
+from vivero.core.texts.fields import listed
 from vivero.engine.jobs.durations import seconds
 
 PROVIDERS = ("openai", "openaiCompatible", "azureOpenAi", "anthropic", "bedrock")
@@ -45,10 +46,10 @@ class AgentSettings:
     """Tokens, of input and output, that the instances of one process may use on a day (UTC)."""
 
     def __post_init__(self) -> None:
-        unknown = [name for name in _listed(self.providers) if name not in PROVIDERS]
+        unknown = [name for name in listed(self.providers) if name not in PROVIDERS]
         if unknown:
             raise ValueError(f"providers: '{unknown[0]}' is not one of {', '.join(PROVIDERS)}")
-        if any("/" in host or "*" in host for host in _listed(self.endpoints)):
+        if any("/" in host or "*" in host for host in listed(self.endpoints)):
             raise ValueError("endpoints must be hosts, or host:port, without a scheme or a path")
         if urlsplit(self.openai_base_url).scheme not in ("http", "https"):
             raise ValueError("openai_base_url must begin with http:// or https://")
@@ -74,18 +75,14 @@ class AgentSettings:
         return seconds(self.max_job)
 
     def allows_provider(self, name: str) -> bool:
-        return name in _listed(self.providers)
+        return name in listed(self.providers)
 
     def allows_model(self, name: str) -> bool:
-        return any(fnmatchcase(name, pattern) for pattern in _listed(self.models))
+        return any(fnmatchcase(name, pattern) for pattern in listed(self.models))
 
     def allows_endpoint(self, host: str, port: int | None) -> bool:
         """Whether the operator lists a host that is not a usual one of a provider."""
-        return any(each.lower() in (host, f"{host}:{port}") for each in _listed(self.endpoints))
+        return any(each.lower() in (host, f"{host}:{port}") for each in listed(self.endpoints))
 
     def allows_ambient(self, tenant: str) -> bool:
-        return tenant in _listed(self.ambient_credentials)
-
-
-def _listed(text: str) -> list[str]:
-    return [item for item in map(str.strip, text.split(",")) if item]
+        return tenant in listed(self.ambient_credentials)

@@ -1,7 +1,7 @@
 """The client of the REST API for Python programs (docs/client.md), and a smaller one for the command line and workers.
 
 Entry: `typed.synchronous.ViveroClient`, `rest.Client`.
-Imports: api, config.
+Imports: core, api, config.
 """
 
 from importlib import import_module

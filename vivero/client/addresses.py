@@ -12,6 +12,7 @@ from urllib.parse import urlsplit
 import httpx
 
 from vivero.client.answers import BadAddress, NotSendable, why_not_sendable
+from vivero.core.texts.hosts import is_loopback
 
 DEFAULT_ADDRESS = "http://localhost:8080"
 ADDRESS_VARIABLES = ("VIVERO_ADDRESS", "CAMUNDA_REST_ADDRESS")
@@ -95,7 +96,9 @@ def _settings(
     return {
         "base_url": address,
         "timeout": timeout_s,
-        "trust_env": not _is_loopback(address),  # the environment's proxy cannot reach our loopback interface
+        "trust_env": not is_loopback(
+            urlsplit(address).hostname or ""
+        ),  # the environment's proxy cannot reach our loopback interface
         "verify": _certificates(address.startswith("https:")),
         "limits": httpx.Limits(max_connections=connections or 100, max_keepalive_connections=connections or 20),
         "auth": credentials if isinstance(credentials, tuple) else None,
@@ -118,8 +121,3 @@ def _bearer(token: str) -> dict[str, str]:
     if not (token.isascii() and token.isprintable()):
         raise NotSendable("the token has characters that a token cannot have, such as the end of a line")
     return {"authorization": f"Bearer {token}"}
-
-
-def _is_loopback(address: str) -> bool:
-    host = urlsplit(address).hostname or ""
-    return host in ("localhost", "::1") or host.startswith("127.")

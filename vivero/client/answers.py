@@ -11,6 +11,7 @@ from typing import Any
 import httpx
 
 from vivero.api.access.whole_answers import read_whole
+from vivero.core.texts.fields import retry_after_s
 
 Document = dict[str, Any]
 
@@ -19,8 +20,6 @@ MAX_ANSWER_BYTES = 256 * 1024 * 1024
 """No answer of a server is as large: pages of searches have 32 MiB."""
 MAX_DIGITS = 4000
 """Digits of a whole number. Python refuses to write more than 4,300."""
-MAX_SECONDS_DIGITS = 7
-"""Digits of a time that a server may ask to wait."""
 MAX_SHOWN = 200
 """Characters of a value that a message shows."""
 _REJECTED = re.compile(r"^Command '\w+' rejected with code '\w+': ")
@@ -250,10 +249,6 @@ def answer_of(response: httpx.Response) -> Answer:
     title = members.get("title") or response.reason_phrase or "no reason given"
     kind = ERRORS_BY_STATUS.get(response.status_code, ApiError)
     detail = str(members.get("detail") or "")
-    raise kind(response.status_code, str(title), detail, number, members, _retry_after_s(response))
-
-
-def _retry_after_s(response: httpx.Response) -> float | None:
-    """The seconds of the header Retry-After; None without it, or for a date, which only proxies send."""
-    text = response.headers.get("retry-after", "")
-    return float(text) if text.isdecimal() and len(text) < MAX_SECONDS_DIGITS else None
+    raise kind(
+        response.status_code, str(title), detail, number, members, retry_after_s(response.headers.get("retry-after"))
+    )

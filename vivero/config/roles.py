@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from enum import StrEnum
 
+from vivero.core.texts.fields import listed
+
 
 class Role(StrEnum):
     """A part of the work that a node can do."""
@@ -27,7 +29,7 @@ def parse(text: str) -> frozenset[Role]:
     Raises:
         ValueError: one of them does not exist, or there is none.
     """
-    names = [name.strip() for name in text.split(",") if name.strip()]
+    names = listed(text)
     known = ", ".join(Role)
     if not names:
         raise ValueError(f"a node needs at least one role; the roles are {known}")

@@ -5,7 +5,7 @@ levels   which logger writes from which level, while the program runs
 writer   a thread that writes, because a full pipe or disk must never stop the engine
 
 Entry: `levels`, `lines`, `writer`.
-Imports: storage, engine.
+Imports: core, storage, engine.
 """
 
 from __future__ import annotations

@@ -12,6 +12,7 @@ from typing import Any
 
 import structlog
 
+from vivero.core.texts.fields import listed
 from vivero.engine.log_levels import LEVELS as NAMES
 from vivero.engine.log_levels import LOGGER
 
@@ -24,7 +25,7 @@ OURS = "vivero"
 def parse(text: str) -> dict[str, str]:
     """Levels by logger from `name=level,name=level`. Raises ValueError."""
     levels = {}
-    for part in filter(None, (one.strip() for one in text.split(","))):
+    for part in listed(text):
         name, _, level = (one.strip() for one in part.partition("="))
         if not LOGGER.fullmatch(name) or level not in NAMES:
             raise ValueError(f"expected logger=level with one of {', '.join(NAMES)}, not '{part}'")

@@ -5,5 +5,5 @@ sockets. A socket pair connects the parent with each child: it carries the child
 either end closes, the other side knows that the process is gone.
 
 Entry: `parent.serve`, `child`.
-Imports: storage, engine, api, config, logs, node, program.
+Imports: core, storage, engine, api, config, logs, node, program.
 """

@@ -13,13 +13,13 @@ import structlog
 import trio
 
 from vivero import logs
-from vivero.api.http.origins import is_loopback
 from vivero.api.http1.listeners import ListenError, open_listeners
 from vivero.api.http1.settings import ServerSettings
 from vivero.api.serving import server
 from vivero.api.serving.server import Endpoint
 from vivero.api.serving.tls_settings import TlsSettings
 from vivero.config.sections import Config
+from vivero.core.texts.hosts import is_loopback
 from vivero.engine.siblings.records import fits
 from vivero.engine.supervision.beat import Beat
 from vivero.engine.supervision.children import Child

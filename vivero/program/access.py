@@ -8,8 +8,8 @@ import structlog
 
 from vivero.api.access.passwords import hash_password
 from vivero.api.access.settings import AuthSettings
-from vivero.api.http.origins import is_loopback
 from vivero.config.sections import Config
+from vivero.core.texts.hosts import is_loopback
 from vivero.storage.access import identities
 from vivero.storage.postgres import driver
 

@@ -10,8 +10,8 @@ from vivero.core.agents.errors import FAILED_MODEL_CALL, AgentError
 from vivero.core.agents.model import ModelAnswer, ModelRequest
 from vivero.core.agents.wires import anthropic_messages, chat_completions, converse
 from vivero.core.agents.wires.providers import CHAT, CONVERSE, MESSAGES
+from vivero.core.texts.fields import MOST_RETRY_AFTER_S, retry_after_s
 
-MAX_RETRY_AFTER_S = 300.0
 REPEATED = (408, 409, 425, 429)
 """Statuses below 500 after which a repetition may be answered."""
 
@@ -34,12 +34,15 @@ WIRES: Mapping[str, Wire] = {
 def refusal(status: int, document: Any, retry_after: str | None) -> AgentError:
     """The error of a response with a status of 300 or more. Its variables tell neither prompt nor answer."""
     code = _provider_code(document)
-    wait_s = _seconds(retry_after)
+    asked_s = retry_after_s(retry_after)
+    wait_s = None if asked_s is None else min(asked_s, MOST_RETRY_AFTER_S)
     variables = {"status": status, "providerCode": code, "retryAfter": None if wait_s is None else round(wait_s)}
     known = {name: value for name, value in variables.items() if value is not None}
     said = f" ({code})" if code else ""
     is_final = status < 500 and status not in REPEATED
-    return AgentError(FAILED_MODEL_CALL, f"the provider answers {status}{said}", is_final, known, wait_s)
+    return AgentError(
+        FAILED_MODEL_CALL, f"the provider answers {status}{said}", is_final, known, wait_s, is_unbilled=True
+    )
 
 
 def _provider_code(document: Any) -> str | None:
@@ -53,10 +56,3 @@ def _provider_code(document: Any) -> str | None:
             if isinstance(value, str) and value and len(value) <= 100 and value.isprintable() and " " not in value:
                 return value
     return None
-
-
-def _seconds(text: str | None) -> float | None:
-    """The pause in a header `Retry-After`, at most 5 minutes. Dates are left out: the clocks may differ."""
-    if text is None or not text.strip().replace(".", "", 1).isdigit():
-        return None
-    return min(float(text.strip()), MAX_RETRY_AFTER_S)

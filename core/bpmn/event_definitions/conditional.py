@@ -11,6 +11,7 @@ from vivero.core.bpmn.reading.references import EventReading
 from vivero.core.bpmn.reading.report import quote
 from vivero.core.bpmn.reading.values import feel
 from vivero.core.bpmn.reading.xml import bpmn_children, text_of
+from vivero.core.texts.fields import listed
 
 CHANGES = frozenset({"create", "update"})
 
@@ -41,7 +42,7 @@ def _list(reading: EventReading, attribute: str) -> frozenset[str]:
     """The list of an attribute of the filter, separated by commas; empty without a filter."""
     conditional_filter = reading.extensions.get("conditionalFilter")
     text = "" if conditional_filter is None else conditional_filter.get(attribute, "")
-    return frozenset(one.strip() for one in text.split(",") if one.strip())
+    return frozenset(listed(text))
 
 
 def _check(member: Member, draft: Draft) -> None:

@@ -72,7 +72,7 @@ class ModelUser:
         try:
             content = await respond(request, self._client, self._settings, call.used)
         except AgentError as error:
-            if "status" in error.variables:  # nobody bills a request that was refused
+            if error.is_unbilled:
                 await self._ledger.settle(*reserved, TokenUsage(0, 0))
             raise
         with trio.CancelScope(shield=True, deadline=trio.current_time() + KEEP_S):

@@ -1,5 +1,5 @@
 """HTTP calls of other systems: checked addresses, bounded answers, credentials, charsets, spans.
 
 Entry: `http_client.HttpClient`, `requests.read_request`, `addresses.AddressPolicy`.
-Imports: tracing, work.
+Imports: core, tracing, work.
 """

@@ -10,6 +10,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from ipaddress import IPv4Address, IPv4Network, IPv6Address, IPv6Network, ip_address, ip_network
 
+from vivero.core.texts.fields import listed
+
 Address = IPv4Address | IPv6Address
 Network = IPv4Network | IPv6Network
 
@@ -66,7 +68,7 @@ class AddressPolicy:
         """A policy with exceptions, separated by commas: networks, addresses, names of hosts. Raises ValueError."""
         networks: list[Network] = []
         hosts: set[str] = set()
-        for item in filter(None, map(str.strip, text.split(","))):
+        for item in listed(text):
             network = _network(item)
             if network is not None:
                 networks.append(network)

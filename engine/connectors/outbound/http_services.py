@@ -6,11 +6,10 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
+from vivero.core.texts.fields import MOST_RETRY_AFTER_S, retry_after_s
 from vivero.engine.connectors.errors import ConnectorError
 from vivero.engine.connectors.outbound.http_json import HttpJson
 from vivero.engine.connectors.work.calls import Call
-
-MOST_RETRY_AFTER_S = 300
 
 
 async def requested(http: HttpJson, call: Call, request: Mapping[str, Any]) -> dict[str, Any]:
@@ -32,8 +31,7 @@ def posting(url: str, token: str, body: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _retry_after_ms(error: ConnectorError) -> int | None:
-    """The pause of the header `Retry-After` in seconds, at most five minutes. Dates are not read."""
+    """The pause of the header `Retry-After` in milliseconds, at most five minutes."""
     headers = error.variables.get("response", {}).get("headers", {})
-    given = next((value for name, value in headers.items() if name.lower() == "retry-after"), "")
-    is_number = given.isascii() and given.isdigit() and len(given) < 10
-    return min(int(given), MOST_RETRY_AFTER_S) * 1000 if is_number else None
+    pause_s = retry_after_s(next((value for name, value in headers.items() if name.lower() == "retry-after"), None))
+    return None if pause_s is None else round(min(pause_s, MOST_RETRY_AFTER_S) * 1000)

@@ -44,11 +44,11 @@ def _body(inputs: Inputs) -> dict[str, Any]:
         return _message(inputs)
     if method == CREATE:
         is_private = inputs.text("data.visibility") == "PRIVATE"
-        return {"name": _needed(inputs, "data.newChannelName"), "is_private": is_private}
+        return {"name": inputs.needed_text("data.newChannelName"), "is_private": is_private}
     if method == INVITE:
         return {"channel": _id(inputs, "data.channelName"), "users": ",".join(inputs.texts("data.users"))}
-    body = {"channel": _id(inputs, "data.channel"), "timestamp": _needed(inputs, "data.timestamp")}
-    return body | {"name": _needed(inputs, "data.emoji").strip(":")} if method == REACT else body
+    body = {"channel": _id(inputs, "data.channel"), "timestamp": inputs.needed_text("data.timestamp")}
+    return body | {"name": inputs.needed_text("data.emoji").strip(":")} if method == REACT else body
 
 
 def _message(inputs: Inputs) -> dict[str, Any]:
@@ -58,7 +58,7 @@ def _message(inputs: Inputs) -> dict[str, Any]:
     if thread := inputs.text("data.thread"):
         body["thread_ts"] = thread
     if inputs.text("data.messageType") == "plainText":
-        return body | {"text": _needed(inputs, "data.text")}
+        return body | {"text": inputs.needed_text("data.text")}
     return body | {"blocks": _blocks(inputs.value("data.blockContent")), "text": inputs.text("data.text")}
 
 
@@ -67,7 +67,7 @@ def _blocks(given: Any) -> list[Any]:
     if isinstance(given, str):
         try:
             given = from_json(given)
-        except (EvaluationError, ArithmeticError) as error:
+        except EvaluationError as error:
             raise bad_input("data.blockContent is not valid JSON") from error
     blocks = given.get("blocks") if isinstance(given, dict) else given
     if not isinstance(blocks, list):
@@ -76,14 +76,7 @@ def _blocks(given: Any) -> list[Any]:
 
 
 def _id(inputs: Inputs, name: str) -> str:
-    text = _needed(inputs, name)
+    text = inputs.needed_text(name)
     if text.startswith("@"):
         raise bad_input(f"the input {name} is the name of a person: Slack needs an id")
-    return text
-
-
-def _needed(inputs: Inputs, name: str) -> str:
-    text = inputs.text(name).strip()
-    if not text:
-        raise bad_input(f"the input {name} is missing")
     return text

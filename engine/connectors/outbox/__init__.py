@@ -1,5 +1,5 @@
 """The outbox: events of the log, delivered to a URL in the order of their instance trees.
 
 Entry: `deliveries.Outbox`, `settings.OutboxSettings`.
-Imports: storage, http, jobs, tracing.
+Imports: core, storage, http, jobs, tracing.
 """

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from urllib.parse import urlsplit
 
+from vivero.core.texts.fields import listed
 from vivero.engine.connectors.settings import ConnectorSettings
 from vivero.engine.jobs.definitions import Events
 from vivero.engine.jobs.durations import seconds
@@ -59,7 +60,7 @@ class OutboxSettings:
 
     @property
     def types(self) -> frozenset[str]:
-        return frozenset(filter(None, map(str.strip, self.events.split(","))))
+        return frozenset(listed(self.events))
 
     @property
     def follows(self) -> Events:

@@ -46,6 +46,13 @@ class Inputs:
             raise bad_input(f"the input {name} must be one of {', '.join(choices)}")
         return str(value) if chosen is None else chosen
 
+    def needed_text(self, name: str) -> str:
+        """A text that is not blank, without the spaces around it, also if other choices of the call do not need it."""
+        text = self.text(name).strip()
+        if not text:
+            raise bad_input(f"the input {name} is missing")
+        return text
+
     def line(self, name: str) -> str:
         """A text without line breaks and other control characters, which could end a header early."""
         text = self.text(name)

@@ -1,5 +1,5 @@
 """Functions that several commands use: options, input and output, settings, failures.
 
 Entry: `options`, `streams`, `failures`.
-Imports: storage, engine, client, config, embedded, program, terminal, worker.
+Imports: core, storage, engine, client, config, embedded, program, terminal, worker.
 """

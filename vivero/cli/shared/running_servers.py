@@ -14,22 +14,22 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any
 from urllib.parse import urlsplit
 
 import structlog
 
 from vivero.config.sections import Config, DatabaseSettings
+from vivero.core.texts.hosts import is_loopback
 from vivero.embedded import default_root
 from vivero.storage.postgres.conninfo import without_passwords
 from vivero.storage.postgres.errors import InvalidDsn
 
 log = structlog.get_logger(__name__)
 
-LOCAL = ("localhost", "::1", "0.0.0.0", "::", "")
-"""Hosts by which the machine itself is reached, beside 127.0.0.0/8."""
+EVERY_ADDRESS = ("0.0.0.0", "::", "")
+"""Hosts of servers that listen on all addresses."""
 MAX_BYTES = 65_536
-"""Of the file of a server."""
+"""The most bytes of a server's file that are read."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,8 +122,9 @@ def _of(address: str, file: Path | None, config: Config) -> RunningServer:
 def _endpoint(address: str) -> tuple[str, int]:
     parts = urlsplit(address)
     host = parts.hostname or ""
-    is_here = host in LOCAL or host.startswith("127.")
-    return "localhost" if is_here else host, parts.port or (443 if parts.scheme == "https" else 80)
+    return "localhost" if is_loopback(host) or host in EVERY_ADDRESS else host, parts.port or (
+        443 if parts.scheme == "https" else 80
+    )
 
 
 def _publish(server: RunningServer) -> tuple[Path, int]:
@@ -184,7 +185,7 @@ def _read(path: Path) -> RunningServer | None:
     try:
         if os.fstat(descriptor).st_uid != os.geteuid() or _is_free(descriptor):
             return None
-        return _server(json.loads(os.read(descriptor, MAX_BYTES)))
+        return RunningServer(**json.loads(os.read(descriptor, MAX_BYTES)))  # TypeError: not one of this version
     except (OSError, ValueError, TypeError):
         return None
     finally:
@@ -197,8 +198,3 @@ def _is_free(descriptor: int) -> bool:
     except BlockingIOError:
         return False
     return True
-
-
-def _server(document: dict[str, Any]) -> RunningServer:
-    """Raises TypeError if it is not one of this version."""
-    return RunningServer(**document)

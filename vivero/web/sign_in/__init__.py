@@ -1,5 +1,5 @@
 """Sign-in for browsers: its pages, cookies and texts.
 
 Entry: `sign_in_pages.SignIn`.
-Imports: storage, api.
+Imports: core, storage, api.
 """

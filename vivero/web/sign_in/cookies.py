@@ -11,7 +11,7 @@ from werkzeug.wrappers import Response as PlainResponse
 
 from vivero.api.access.code_flow import Begun
 from vivero.api.access.sessions import PLAIN, SECURE, host_name
-from vivero.api.http.origins import is_loopback
+from vivero.core.texts.hosts import is_loopback
 from vivero.web.requests import headers
 
 AnyResponse = Response | PlainResponse
