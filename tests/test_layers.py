@@ -174,6 +174,7 @@ LIBRARY = ("vivero.core", "vivero.library", "vivero.testing")
 WITH_FUNCTIONS = {
     "vivero.testing.background_jobs",
     "vivero.testing.workers",
+    "vivero.testing.models",
     "vivero.testing.server_processes",
     "vivero.testing.server_runs",
 }

@@ -79,9 +79,10 @@ def test_the_failures_that_the_page_shows(folder):
         assert " ".join(one.split()) in " ".join(found.split()), done.stdout
 
 
-def test_the_tests_of_the_example_pass():
+def test_the_tests_of_the_examples_pass():
     """With all plugins that are installed."""
-    done = run_pytest(MODEL.parent, "--process-coverage-min=100", environment=None)
+    agent = str(MODEL.parents[1] / "agent")
+    done = run_pytest(MODEL.parent, agent, "--process-coverage-min=100", environment=None)
     assert done.returncode == 0, done.stdout + done.stderr
 
 

@@ -10,5 +10,6 @@ from vivero.testing.decisions import DecisionTests
 from vivero.testing.instances import ProcessRun
 from vivero.testing.mocks import BpmnError, JobFailure
 from vivero.testing.processes import Processes
+from vivero.testing.scripts import text, tool
 
-__all__ = ["BpmnError", "DecisionTests", "JobFailure", "ProcessRun", "Processes"]
+__all__ = ["BpmnError", "DecisionTests", "JobFailure", "ProcessRun", "Processes", "text", "tool"]

@@ -10,9 +10,10 @@ from typing import Any
 from vivero import library
 from vivero.core.undos.inverse import NO_OPERATION
 from vivero.library import Instance, Job, Models, Rejected, Result, UndoOffer, UserTask
+from vivero.testing.agents import AgentRun
 from vivero.testing.descriptions import describe, shown
 from vivero.testing.forms import form_problems
-from vivero.testing.mocks import Mocks, report_of, variables_of
+from vivero.testing.mocks import Mocks, ModelScripts, report_of, variables_of
 from vivero.testing.names import elements_of, proposal
 
 MOST_MOCKED = 1_000
@@ -190,6 +191,17 @@ class ProcessRun:
         """The activity of the instance, in words."""
         return describe(self.instance, self.completed, self._mocks.lacks_worker)
 
+    def agent(self, element: str) -> AgentRun:
+        """The agent of an element whose model has a script, with the calls of its model.
+
+        Raises AssertionError if the element has no script.
+        """
+        __tracebackhide__ = True
+        models = self._mocks.models
+        if models is None or element not in models.elements:
+            raise AssertionError(f"The model of '{element}' has no script: call processes.mock_model first.")
+        return AgentRun(element, models.calls(self.instance.key, element), self._check)
+
     # ---- expectations
 
     def expect_active(self, *elements: str) -> ProcessRun:
@@ -362,6 +374,9 @@ class ProcessRun:
     def _answer_job(self) -> bool:
         __tracebackhide__ = True
         for job in self.instance.available_jobs:
+            if self._mocks.models is not None and job.element in self._mocks.models.elements:
+                self._ask_model(self._mocks.models, job)
+                return True
             if job.type in self._mocks.jobs:
                 function, arguments, options = report_of(job, self._mocks.jobs[job.type])
                 self._step(function, *arguments, **options)
@@ -377,6 +392,14 @@ class ProcessRun:
         __tracebackhide__ = True
         assert self._mocks.workers is not None, "it is checked"
         self._take(self._mocks.workers.work(job, self._models, self.snapshot))
+
+    def _ask_model(self, models: ModelScripts, job: Job) -> None:
+        """Let an agent work its job with the answers of its script."""
+        __tracebackhide__ = True
+        try:
+            self._take(models.work(job, self._models, self.snapshot))
+        except Rejected as error:
+            raise AssertionError(f"The decision of '{job.element}' is rejected: {error}\n{self.describe()}") from None
 
     def _answer_user_task(self) -> bool:
         """Each task is completed once, also if a listener denies it."""

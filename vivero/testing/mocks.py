@@ -10,6 +10,7 @@ from typing import Any, Protocol
 from vivero import library
 from vivero.library import Job, Models, Result
 from vivero.testing.names import proposal
+from vivero.testing.scripts import ModelCall, Script
 
 Answer = Mapping[str, Any] | Callable[[Mapping[str, Any]], Mapping[str, Any] | None] | None
 """Variables, or a function from the visible variables to variables. It may raise BpmnError or JobFailure."""
@@ -74,6 +75,26 @@ class JobWorkers(Protocol):
         """Work on a job of a server, to which `send` takes the report."""
 
 
+class ModelScripts(Protocol):
+    """The scripts of models (`vivero.testing.models`, which a test imports if it has some)."""
+
+    @property
+    def elements(self) -> Collection[str]:
+        """The elements of agents that have a script."""
+
+    def use(self, element: str, script: Script) -> None:
+        """Let the model of an element answer by this script."""
+
+    def calls(self, instance: int, element: str) -> list[ModelCall]:
+        """The calls of the model of an element, by the key of the root instance."""
+
+    def work(self, job: Job, models: Models, snapshot: str) -> Result:
+        """Work on the job of an agent. Gives the instance after it."""
+
+    def work_at(self, send: Send, job: Job, models: Models, snapshot: str) -> None:
+        """Work on the job of an agent of a server, to which `send` takes the report."""
+
+
 @dataclass(slots=True)
 class Mocks:
     """By job type, by element id of a user task or timer, and by message name."""
@@ -84,6 +105,7 @@ class Mocks:
     timers: set[str] = field(default_factory=set)
     workers: JobWorkers | None = None
     """They work the jobs that have no mock."""
+    models: ModelScripts | None = None
 
     def lacks_worker(self, type: str) -> str:
         """The end of a sentence, with a proposal, if there are workers, but none for the jobs of this type."""

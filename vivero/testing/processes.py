@@ -19,6 +19,7 @@ from vivero.testing.files import find_file
 from vivero.testing.forms import check_start_form
 from vivero.testing.instances import Paths, ProcessRun
 from vivero.testing.mocks import CALLED_JOB, Answer, Mocks, OwnWorker, mocked_process
+from vivero.testing.scripts import Script
 from vivero.testing.starts import TIMERS, StartEvent, StartTimers, start_events
 from vivero.testing.walks import OperationTrials, WaitState, wait_states
 
@@ -134,6 +135,18 @@ class Processes:
     def mock_timer(self, element: str) -> Processes:
         """Let the timer of an element fire as soon as nothing else is to be done: the clock goes on to its due date."""
         self._mocks.timers.add(element)
+        return self
+
+    def mock_model(self, element: str, answers: Script) -> Processes:
+        """Let the model of an agent give these answers, in this order, or those of a function. Nobody is called.
+
+        `element`: the ad-hoc sub-process or the task of the agent. Each instance begins with the first answer.
+        """
+        if self._mocks.models is None:
+            from vivero.testing.models import ScriptedModels  # it needs much that other tests do not
+
+            self._mocks.models = ScriptedModels()
+        self._mocks.models.use(element, answers)
         return self
 
     def mock_process(self, process_id: str, answer: Answer = None) -> Processes:

@@ -25,7 +25,7 @@ from vivero.core.records.instances import ElementActivating, ElementCompleted, E
 from vivero.library import Instance, Job, Models, Result, UserTask
 from vivero.library.result import Happened, new_places, reached
 from vivero.testing.instances import Paths, ProcessRun
-from vivero.testing.mocks import Mocks
+from vivero.testing.mocks import Mocks, ModelScripts
 
 T = TypeVar("T")
 
@@ -243,12 +243,16 @@ class ServerRun(ProcessRun):
     def _work(self, job: Job) -> None:
         __tracebackhide__ = True
         assert self._mocks.workers is not None
-
-        def send(method: str, path: str, body: Mapping[str, Any]) -> bytes:
-            return self._client.send(command(method, path, body))
-
-        self._mocks.workers.work_at(send, job, self.snapshot)
+        self._mocks.workers.work_at(self._report, job, self.snapshot)
         self._take(self._now())
+
+    def _ask_model(self, models: ModelScripts, job: Job) -> None:
+        __tracebackhide__ = True
+        models.work_at(self._report, job, self._models, self.snapshot)
+        self._take(self._now())
+
+    def _report(self, method: str, path: str, body: Mapping[str, Any]) -> bytes:
+        return self._client.send(command(method, path, body))
 
     def _answer_timer(self) -> bool:
         """The timer fires now: the clock of a server goes on by itself."""

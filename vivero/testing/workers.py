@@ -26,6 +26,7 @@ from vivero.core.records.jobs import CompleteJob, FailJob, ThrowJobError
 from vivero.core.snapshots.codec import decode
 from vivero.library import Models, Rejected, Result
 from vivero.library.calls import run
+from vivero.testing.job_places import place_of
 from vivero.testing.mocks import OwnWorker, Send
 from vivero.worker import Job, Worker
 from vivero.worker.jobs import JobFunction
@@ -105,17 +106,8 @@ def _activated(key: int, function: JobFunction, document: str) -> Job:
     Numbers keep their digits. The user task of a task listener is left out.
     """
     snapshot = decode(document)
-    elements = {entry.key: entry for entry in snapshot.elements}
-    job = next(entry for entry in snapshot.jobs if entry.key == str(key))
-    scopes = [elements[job.element_key]]
-    while scopes[-1].process is None and scopes[-1].scope_key is not None:
-        scopes.append(elements[scopes[-1].scope_key])
-    process, root = scopes[-1], snapshot.elements[0]
-    places = [scope.key for scope in scopes]
-    outer_first = sorted(
-        (one for one in snapshot.variables if one.scope_key in places), key=lambda one: -places.index(one.scope_key)
-    )
-    seen = {one.name: msgspec.Raw(one.value) for one in outer_first}
+    place = place_of(snapshot, key)
+    job, process, root, seen = place.job, place.process, snapshot.elements[0], place.seen
     names = seen if function.fetched is None else function.fetched
     assert process.process is not None, "the outermost scope is a process instance"
     return Job(
@@ -126,8 +118,8 @@ def _activated(key: int, function: JobFunction, document: str) -> Job:
         process_instance_key=process.key,
         process_definition_id=process.element_id,
         process_definition_key=process.process.definition_key,
-        element_id=scopes[0].element_id,
-        element_instance_key=scopes[0].key,
+        element_id=place.element.element_id,
+        element_instance_key=place.element.key,
         tenant_id=snapshot.tenant_id,
         kind=job.kind,
         root_process_instance_key=root.key,

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Awaitable, Callable
+from functools import partial
 from typing import Any
 
 from vivero.core.agents.errors import INVALID_INPUT, AgentError
@@ -11,13 +13,36 @@ from vivero.core.agents.memory.context import built
 from vivero.core.agents.responses import task_response
 from vivero.core.agents.tools import tools_of
 from vivero.core.bpmn.elements.ad_hoc import ELEMENTS_VARIABLE
-from vivero.engine.connectors.agents.worker import ModelUser, of_job, raising_connector_errors
+from vivero.core.bpmn.model import Process
+from vivero.engine.connectors.agents.worker import (
+    Models,
+    ModelUser,
+    ask_until_done,
+    of_job,
+    raising_connector_errors,
+)
 from vivero.engine.connectors.errors import ConnectorError
 from vivero.engine.connectors.outbound.surroundings import Surroundings
 from vivero.engine.connectors.work.calls import Call
 from vivero.engine.connectors.work.jobs import ConnectorJob
 
 NOT_FOUND = "AD_HOC_SUB_PROCESS_NOT_FOUND"
+
+
+FindElements = Callable[[ConnectorJob, str], Awaitable[Any]]
+"""Finds the tools of an ad-hoc sub-process in the definition of a job. Raises AgentError, ConnectorError."""
+
+
+async def answer_task(call: Call, models: Models, find: FindElements) -> dict[str, Any]:
+    """The response of an agent that is a task. Raises AgentError, ConnectorError."""
+    data = call.inputs.get("data")
+    container = text(data, "tools.containerElementId").strip()
+    elements = await find(call.job, container) if container else []
+    inputs = read_inputs(elements, get(data, "context"), get(data, "tools.toolCallResults"), data)
+    step = begin(inputs, of_job(call.job), waits=False)
+    if isinstance(step, WaitForResults):
+        raise AgentError(INVALID_INPUT, "data.tools.toolCallResults has not the results of all calls")
+    return task_response(await ask_until_done(step, call, models), inputs)
 
 
 class AgentTask(ModelUser):
@@ -30,14 +55,7 @@ class AgentTask(ModelUser):
     async def answer(self, call: Call) -> dict[str, Any]:
         """The response, with the context and the calls to make. Raises ConnectorError."""
         with raising_connector_errors():
-            data = call.inputs.get("data")
-            container = text(data, "tools.containerElementId").strip()
-            elements = await _elements(self._around, call.job, container) if container else []
-            inputs = read_inputs(elements, get(data, "context"), get(data, "tools.toolCallResults"), data)
-            step = begin(inputs, of_job(call.job), waits=False)
-            if isinstance(step, WaitForResults):
-                raise AgentError(INVALID_INPUT, "data.tools.toolCallResults has not the results of all calls")
-            return task_response(await self.ask_until_done(step, call), inputs)
+            return await answer_task(call, self, partial(_elements, self._around))
 
 
 class ToolsSchema:
@@ -59,6 +77,11 @@ async def _elements(around: Surroundings, job: ConnectorJob, container: str) -> 
     process = None if find is None else await find(job.tenant_id, int(job.process_definition_key))
     if process is None:
         raise ConnectorError("DEFINITION_UNAVAILABLE", "the process definition of the job cannot be read now")
+    return tools_in(process, container)
+
+
+def tools_in(process: Process, container: str) -> Any:
+    """The tools of an ad-hoc sub-process. Raises AgentError if the process has none of this id."""
     node = process.nodes.get(container)
     if node is None or node.ad_hoc is None:
         raise AgentError(NOT_FOUND, f"the process has no ad-hoc sub-process '{container}'")

@@ -7,6 +7,7 @@ from collections.abc import Generator
 from contextlib import contextmanager
 from dataclasses import replace
 from functools import partial
+from typing import Protocol
 
 import trio
 
@@ -16,7 +17,7 @@ from vivero.core.agents.loop import Activate, AgentJob, Ask, Respond, WaitForRes
 from vivero.core.agents.memory.context import TokenUsage, ToolCall, written
 from vivero.core.agents.model import ModelAnswer
 from vivero.core.agents.responses import response_of
-from vivero.core.agents.wires.providers import Provider, read_provider
+from vivero.core.agents.wires.providers import read_provider
 from vivero.core.agents.wires.table import WIRES
 from vivero.core.feel import from_json
 from vivero.core.records.ad_hoc import AdHocResult, ElementToActivate
@@ -37,8 +38,46 @@ KEEP_S = 2.0
 TOOL_CALL, TOOL_RESULT = "toolCall", "toolCallResult"
 
 
+class Models(Protocol):
+    """Answers the requests of agents: providers do, and scripts of tests."""
+
+    @property
+    def max_tool_calls(self) -> int:
+        """The tools that one answer may call."""
+
+    async def ask(self, step: Ask, call: Call) -> ModelAnswer:
+        """The answer to one request. Raises AgentError."""
+
+
+async def ask_until_done(step: Ask, call: Call, models: Models) -> Activate | Respond:
+    """The end of all calls of the model that one job needs. Raises AgentError."""
+    while True:
+        after = take(step, await models.ask(step, call), models.max_tool_calls)
+        if not isinstance(after, Ask):
+            return after
+        step = after
+
+
+async def decide(call: Call, models: Models) -> Completion:
+    """The decision about an ad-hoc sub-process. Raises AgentError."""
+    given = call.inputs
+    inputs = read_inputs(
+        *(given.get(name) for name in ("adHocSubProcessElements", "agentContext", "toolCallResults", "data"))
+    )
+    step = begin(inputs, of_job(call.job))
+    if isinstance(step, WaitForResults):
+        return Completion({}, AdHocResult())
+    end = await ask_until_done(step, call, models)
+    context = written(end.context)
+    if isinstance(end, Activate):
+        result = AdHocResult(tuple(map(_element, end.calls)), False, end.cancels)
+        return Completion({"agentContext": context, "toolCallResults": end.refused}, result)
+    response = response_of(end.message, end.context, inputs)
+    return Completion({"agentContext": context, "agent": response}, AdHocResult((), True, end.cancels))
+
+
 class ModelUser:
-    """The calls of models that a job needs, whatever its kind."""
+    """Calls the models of providers, within what the operator allows."""
 
     def __init__(self, around: Surroundings) -> None:
         settings, connections = around.parts.sections["agents"], around.parts.connections
@@ -47,19 +86,14 @@ class ModelUser:
         self._client, self._settings = around.client, settings
         self._ledger = Ledger(connections, settings)
 
-    async def ask_until_done(self, step: Ask, call: Call) -> Activate | Respond:
-        """The end of all calls of the model that one job needs."""
+    @property
+    def max_tool_calls(self) -> int:
+        return self._settings.max_tool_calls
+
+    async def ask(self, step: Ask, call: Call) -> ModelAnswer:
+        """The answer to one request. One that was paid before a crash is used again. Raises AgentError."""
         provider = read_provider(call.inputs.get("provider"), self._settings.openai_base_url)
         check_allowed(provider, self._settings, call.job.tenant_id)
-        while True:
-            answer = await self._ask(step, provider, call)
-            after = take(step, answer, self._settings.max_tool_calls)
-            if not isinstance(after, Ask):
-                return after
-            step = after
-
-    async def _ask(self, step: Ask, provider: Provider, call: Call) -> ModelAnswer:
-        """The answer to one request. One that was paid before a crash is used again."""
         request = prepared(provider, step.request, call.used)
         content = await self._ledger.find(call.job, request)
         if content is not None:
@@ -88,23 +122,7 @@ class Agent(ModelUser):
     async def answer(self, call: Call) -> Completion:
         """The decision about an ad-hoc sub-process. Raises ConnectorError."""
         with raising_connector_errors():
-            return await self._decide(call)
-
-    async def _decide(self, call: Call) -> Completion:
-        given = call.inputs
-        inputs = read_inputs(
-            *(given.get(name) for name in ("adHocSubProcessElements", "agentContext", "toolCallResults", "data"))
-        )
-        step = begin(inputs, of_job(call.job))
-        if isinstance(step, WaitForResults):
-            return Completion({}, AdHocResult())
-        end = await self.ask_until_done(step, call)
-        context = written(end.context)
-        if isinstance(end, Activate):
-            result = AdHocResult(tuple(map(_element, end.calls)), False, end.cancels)
-            return Completion({"agentContext": context, "toolCallResults": end.refused}, result)
-        response = response_of(end.message, end.context, inputs)
-        return Completion({"agentContext": context, "agent": response}, AdHocResult((), True, end.cancels))
+            return await decide(call, self)
 
 
 def _answer(content: bytes, call: PreparedCall) -> ModelAnswer:
