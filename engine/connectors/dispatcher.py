@@ -8,6 +8,7 @@ task, by any node after the end of the lease. Leases are renewed while calls run
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
 
@@ -93,6 +94,8 @@ class ConnectorDispatcher:
         self._poll_at = float("-inf")
         self._look_at = float("inf")
         """When to pull what waits until more places are free."""
+        self._withholding: set[int] = set()
+        """Keys of jobs that are too large, while the log gets the commands that withhold them."""
         self._wake = WakeUp()
         self._draining = False
         self.figures = CallFigures()
@@ -180,14 +183,32 @@ class ConnectorDispatcher:
         del self._woken[type, tenant]  # before the look: a job that becomes available meanwhile wakes it again
         kind.pulled_at = trio.current_time()
         taken = await self.leases.take(connection, type, tenant, kind.contract.fetched, capacity, kind.lease_s)
-        if (large := taken.too_large) is not None:
-            await self._append(WithholdJob(large.job_key, large.lease, large.size, taken.most), large.job_key, tenant)
+        if (large := taken.too_large) is not None and large.job_key not in self._withholding:
+            command = WithholdJob(large.job_key, large.lease, large.size, taken.most)
+            self._withholding.add(command.key)
+            nursery.start_soon(self._withhold, command, type, tenant, kind.lease_s)
         for job in taken.jobs:
             await self._start(connection, job, nursery, kind)
         if len(taken.jobs) < min(capacity, AT_ONCE):
             return False
         self._woken[type, tenant] = None  # behind the others: all tenants get places
         return kind.capacity is not None
+
+    async def _withhold(self, command: WithholdJob, type: str, tenant: str, limit_s: float) -> None:
+        """Withhold a job, within the time of a lease, and look for those behind it, which it holds back until then.
+
+        Jobs of other types and tenants are worked meanwhile, and leases renewed.
+        """
+        rejection = None
+        try:
+            with trio.move_on_after(limit_s) as scope, suppress(Draining):
+                rejection = await self._append(command, command.key, tenant, lambda: None)
+        finally:
+            self._withholding.discard(command.key)
+        if scope.cancelled_caught:
+            log.warning("a job that is too large could not be withheld", job=str(command.key))
+        elif rejection is None:
+            self.available(type, tenant)
 
     async def _give_back(self, connection: Connection) -> None:
         """Give the jobs back that are held. Then look for jobs."""

@@ -38,7 +38,11 @@ def rejected(job: ConnectorJob, why: str) -> FailJob:
 
 
 def may_be_rejected(job: ConnectorJob, command: JobCommand) -> bool:
-    """Whether the engine may reject the outcome of a job that still exists: decisions of agents, and of listeners."""
+    """Whether the engine may reject the outcome for its content: decisions of agents, and outcomes of listeners.
+
+    Every other outcome is rejected only if the job has ended, or another worker has it: the rejection changes nothing
+    for this call, which does not wait for it.
+    """
     decides = isinstance(command, CompleteJob) and command.result is not None
     return not isinstance(command, FailJob) and (decides or job.kind != ELEMENT)
 

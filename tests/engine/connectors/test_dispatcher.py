@@ -10,11 +10,14 @@ from tests.engine.connectors.dispatching import RESULT, calling, ended, running
 from tests.engine.connectors.http_calls import HTTP_TYPE
 from tests.eventually import eventually
 from vivero.core.records.instances import CancelInstance
+from vivero.core.records.jobs import WithholdJob
 from vivero.engine.connectors.dispatcher import ConnectorDispatcher
+from vivero.engine.connectors.outbound.own_commands import OwnCommands
 from vivero.engine.connectors.outbound.surroundings import NodeParts
 from vivero.engine.connectors.settings import ConnectorSettings
 from vivero.engine.connectors.work.jobs import ConnectorJob
 from vivero.engine.connectors.work.leases import HeldJob, JobLeases, Taken
+from vivero.engine.outcomes.admission import NotAppended
 from vivero.engine.supervision.beat import Beat
 from vivero.engine.supervision.settings import SupervisionSettings
 from vivero.storage.background import connectors
@@ -248,13 +251,30 @@ async def test_a_large_job_is_worked(engine, dispatcher, server):
     assert len(server.received[0].body) == 500_000
 
 
-async def test_a_job_that_is_too_large_is_withheld(engine, dispatcher, server, monkeypatch):
+async def test_a_job_that_is_too_large_is_withheld_and_those_behind_it_are_worked(
+    engine, dispatcher, server, monkeypatch
+):
+    """Also if its command is appended late, and although nobody announces the others again."""
     monkeypatch.setattr("vivero.engine.connectors.work.leases.MAX_JOB_BYTES", 100_000)
-    await engine.deploy(model(server.url, more=post(1000, 500)))
+    monkeypatch.setattr("vivero.engine.connectors.dispatcher.PAUSE_S", 0.01)
+    attempt, attempts = OwnCommands.attempt, []
+
+    async def fails_at_first(self, item, on_append):
+        if isinstance(item.command, WithholdJob):
+            attempts.append(item)
+            if len(attempts) < 3:
+                raise NotAppended("not now")
+        return await attempt(self, item, on_append)
+
+    monkeypatch.setattr(OwnCommands, "attempt", fails_at_first)
+    await engine.deploy(model(server.url, more=post(1000, 500)), calling(HTTP_TYPE, {"url": server.url}, id="small"))
+    await engine.create()
+    await engine.create("small")
     async with running(dispatcher()):
-        await engine.create()
-        await engine.until_value("MESSAGE_SIZE_EXCEEDED", "SELECT coalesce(max(type::text), '') FROM incidents")
-    assert server.received == []
+        await ended(engine, 1)
+    assert await engine.value("SELECT max(type::text) FROM incidents") == "MESSAGE_SIZE_EXCEEDED"
+    assert len(attempts) == 3
+    assert len(server.received) == 1
 
 
 @pytest.fixture
