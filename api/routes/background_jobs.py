@@ -285,17 +285,7 @@ async def queued(request: Request, services: Services) -> Response:
     found = await read(services, lambda connection: transaction_inbox.outcome(connection, id))
     if found is None:
         raise not_found("Queued command", id, by="id")
-    return json_response(
-        {
-            "id": str(id),
-            "state": found.state,
-            "commandPosition": None if found.position is None else str(found.position),
-            "backgroundJobId": found.execution_id,
-            "code": found.code,
-            "reason": found.reason,
-            "answer": found.answer,
-        }
-    )
+    return json_response(found.document(id))
 
 
 def _trace_context(request: Request) -> str | None:

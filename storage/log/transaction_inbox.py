@@ -39,6 +39,18 @@ class QueuedOutcome(NamedTuple):
     reason: str | None
     answer: Any
 
+    def document(self, id: int) -> dict[str, Any]:
+        """The outcome of the command `id` with the members of the REST API."""
+        return {
+            "id": str(id),
+            "state": self.state,
+            "commandPosition": None if self.position is None else str(self.position),
+            "backgroundJobId": self.execution_id,
+            "code": self.code,
+            "reason": self.reason,
+            "answer": self.answer,
+        }
+
 
 async def waiting(connection: Connection, above: Mapping[int, int], within_ms: int | None = None) -> list[int]:
     """The partitions with rows behind the id that `above` gives.

@@ -6,14 +6,14 @@ from collections.abc import Mapping
 from typing import Any
 
 from vivero.core.agents.memory.context import (
-    AssistantMessage,
     Content,
     Message,
     ProviderContent,
     ReasoningContent,
     TextContent,
     TokenUsage,
-    ToolCallResultMessage,
+    ToolCall,
+    ToolCallResult,
 )
 from vivero.core.agents.model import (
     CONTENT_FILTERED,
@@ -31,10 +31,10 @@ from vivero.core.agents.wires.shapes import (
     items,
     maybe_text,
     merged,
-    part_of,
     result_text,
     spoken,
     system_text,
+    turn_of,
     unreadable,
     usage_or_none,
 )
@@ -70,18 +70,15 @@ def body(request: ModelRequest, model: str, parameters: Mapping[str, Any]) -> di
 
 
 def _turn(message: Message) -> tuple[str, list[dict[str, Any]]]:
-    if isinstance(message, ToolCallResultMessage):
-        return "user", [
-            {"type": "tool_result", "tool_use_id": result.id, "content": result_text(result)}
-            for result in message.results
-        ]
-    parts = [part for each in message.content or () if (part := part_of(each, PROVIDER, {"type": "text"})) is not None]
-    if not isinstance(message, AssistantMessage):
-        return "user", parts
-    return "assistant", parts + [
-        {"type": "tool_use", "id": call.id, "name": alias(call.name), "input": call.arguments}
-        for call in message.tool_calls or ()
-    ]
+    return turn_of(message, PROVIDER, {"type": "text"}, _result, _call)
+
+
+def _result(result: ToolCallResult) -> dict[str, Any]:
+    return {"type": "tool_result", "tool_use_id": result.id, "content": result_text(result)}
+
+
+def _call(call: ToolCall) -> dict[str, Any]:
+    return {"type": "tool_use", "id": call.id, "name": alias(call.name), "input": call.arguments}
 
 
 def answer(document: Any, request: ModelRequest) -> ModelAnswer:

@@ -9,14 +9,14 @@ from collections.abc import Mapping
 from typing import Any
 
 from vivero.core.agents.memory.context import (
-    AssistantMessage,
     Content,
     Message,
     ProviderContent,
     ReasoningContent,
     TextContent,
     TokenUsage,
-    ToolCallResultMessage,
+    ToolCall,
+    ToolCallResult,
 )
 from vivero.core.agents.model import CONTENT_FILTERED, LENGTH, STOP, TOOL_USE, ModelAnswer, ModelRequest
 from vivero.core.agents.tools import alias, by_alias
@@ -25,10 +25,10 @@ from vivero.core.agents.wires.shapes import (
     count,
     items,
     merged,
-    part_of,
     result_text,
     spoken,
     system_text,
+    turn_of,
     unreadable,
     usage_or_none,
 )
@@ -62,18 +62,15 @@ def _tool(tool: Any) -> dict[str, Any]:
 
 
 def _turn(message: Message) -> tuple[str, list[dict[str, Any]]]:
-    if isinstance(message, ToolCallResultMessage):
-        return "user", [
-            {"toolResult": {"toolUseId": result.id, "content": [{"text": result_text(result)}]}}
-            for result in message.results
-        ]
-    parts = [part for each in message.content or () if (part := part_of(each, PROVIDER, {})) is not None]
-    if not isinstance(message, AssistantMessage):
-        return "user", parts
-    return "assistant", parts + [
-        {"toolUse": {"toolUseId": call.id, "name": alias(call.name), "input": call.arguments}}
-        for call in message.tool_calls or ()
-    ]
+    return turn_of(message, PROVIDER, {}, _result, _call)
+
+
+def _result(result: ToolCallResult) -> dict[str, Any]:
+    return {"toolResult": {"toolUseId": result.id, "content": [{"text": result_text(result)}]}}
+
+
+def _call(call: ToolCall) -> dict[str, Any]:
+    return {"toolUse": {"toolUseId": call.id, "name": alias(call.name), "input": call.arguments}}
 
 
 def answer(document: Any, request: ModelRequest) -> ModelAnswer:

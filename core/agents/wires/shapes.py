@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 from vivero.core.agents.errors import FAILED_MODEL_CALL, AgentError
 from vivero.core.agents.memory.context import (
+    AssistantMessage,
     Content,
     Message,
     ProviderContent,
@@ -14,7 +15,9 @@ from vivero.core.agents.memory.context import (
     SystemMessage,
     TextContent,
     TokenUsage,
+    ToolCall,
     ToolCallResult,
+    ToolCallResultMessage,
     UserMessage,
 )
 from vivero.core.agents.model import AskedCall, ModelRequest
@@ -86,6 +89,22 @@ def part_of(content: Content, provider: str, text_block: Mapping[str, Any]) -> d
         return dict(content.payload) if content.provider == provider else None
     text = text_of(content)
     return {**text_block, "text": text} if text.strip() else None
+
+
+def turn_of(
+    message: Message,
+    provider: str,
+    text_block: Mapping[str, Any],
+    result_block: Callable[[ToolCallResult], dict[str, Any]],
+    call_block: Callable[[ToolCall], dict[str, Any]],
+) -> tuple[str, list[dict[str, Any]]]:
+    """The role and the blocks of a message, in protocols whose results of tools come from the user."""
+    if isinstance(message, ToolCallResultMessage):
+        return "user", list(map(result_block, message.results))
+    parts = [part for each in message.content or () if (part := part_of(each, provider, text_block)) is not None]
+    if not isinstance(message, AssistantMessage):
+        return "user", parts
+    return "assistant", parts + list(map(call_block, message.tool_calls or ()))
 
 
 def count(usage: Any, name: str) -> int:

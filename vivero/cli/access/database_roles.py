@@ -94,15 +94,7 @@ def outcome(id: int, as_json: bool, database: Database) -> None:
     found = on_database(database, lambda connection: transaction_inbox.outcome(connection, id), RefusedGrant)
     if found is None:
         raise Failure(f"there is no command {id}: its transaction has not committed, or it is more than a day old")
-    document: dict[str, object] = {
-        "id": str(id),
-        "state": found.state,
-        "commandPosition": None if found.position is None else str(found.position),
-        "backgroundJobId": found.execution_id,
-        "code": found.code,
-        "reason": found.reason,
-        "answer": found.answer,
-    }
+    document = found.document(id)
     if as_json:
         say(document)
     else:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable
 
 import click
@@ -40,24 +41,26 @@ def agents() -> None:
     """
 
 
-def _which(command: Callable[..., None]) -> Callable[..., None]:
-    """The options that name agents."""
+def _which(command: Callable[[AgentStop, Database, bool], None]) -> Callable[..., None]:
+    """Add the options that name agents, which the command gets as a stop, those of the database, and `--json`."""
+
+    @functools.wraps(command)
+    def run(tenant: str, process_id: str, model: str, database: Database, as_json: bool) -> None:
+        command(AgentStop(tenant, process_id, model), database, as_json)
+
     for option in (
         click.option("--model", metavar="NAME", default="", help="Only calls of this model."),
         click.option("--process", "process_id", metavar="ID", default="", help="Only agents of this process."),
         click.option("--tenant", metavar="ID", default="", help="Only agents of this tenant."),
     ):
-        command = option(command)
-    return command
+        run = option(run)
+    return json_option(database_in_use(run))
 
 
 @agents.command("stop")
 @_which
-@json_option
-@database_in_use
-def stop(tenant: str, process_id: str, model: str, database: Database, as_json: bool) -> None:
+def stop(which: AgentStop, database: Database, as_json: bool) -> None:
     """Stop the calls of models, of all agents or of those that the options name."""
-    which = AgentStop(tenant, process_id, model)
 
     async def work(connection: Connection) -> bool:
         return await storage.stop(connection, which)
@@ -68,11 +71,8 @@ def stop(tenant: str, process_id: str, model: str, database: Database, as_json: 
 
 @agents.command("resume")
 @_which
-@json_option
-@database_in_use
-def resume(tenant: str, process_id: str, model: str, database: Database, as_json: bool) -> None:
+def resume(which: AgentStop, database: Database, as_json: bool) -> None:
     """End a stop that was made with the same options."""
-    which = AgentStop(tenant, process_id, model)
 
     async def work(connection: Connection) -> None:
         if not await storage.resume(connection, which):

@@ -52,7 +52,7 @@ class Database:
                 raise click.UsageError("the settings name a database already: leave out --address")
             return chosen
         server = self._server() if self.is_in_use else None
-        return chosen if server is None else self._of(server, flags)
+        return chosen if server is None else self._of(server, chosen, flags)
 
     def _server(self) -> RunningServer | None:
         """The running server that the address names. Raises Failure."""
@@ -70,15 +70,19 @@ class Database:
             )
         return server
 
-    def _of(self, server: RunningServer, flags: Mapping[str, Any]) -> Config:
-        """The settings for the server's database, from the server's own file, which has the archive and more, too."""
+    def _of(self, server: RunningServer, chosen: Config, flags: Mapping[str, Any]) -> Config:
+        """The settings for the server's database, from the server's own file, which has the archive and more, too.
+
+        `chosen`: the settings without that file.
+        """
         echo(f"using the database of the server at {server.address}: {server.place}", err=True)
-        file = self.file or (None if server.file is None else Path(server.file))
-        chosen = settings(file, **flags)
+        if self.file is None and server.file is not None:
+            chosen = settings(Path(server.file), **flags)
         if server.has(chosen.database):
             return chosen
         # the file names none, or options or the environment of the server named another
-        return settings(file, database__data_dir=server.data_dir, database__url=server.url, **flags)
+        data_dir = None if server.data_dir is None else Path(server.data_dir)
+        return replace(chosen, database=replace(chosen.database, data_dir=data_dir, url=server.url))
 
 
 def _names_one(chosen: Config) -> bool:
