@@ -27,7 +27,7 @@ from vivero.engine.supervision.wake_up import WakeUp
 from vivero.storage.log import command_log
 from vivero.storage.log.command_log import Appended, CommandOutcome
 from vivero.storage.postgres.driver import CALL_TIMEOUT_S, Connection
-from vivero.storage.postgres.ticks import next_tick
+from vivero.storage.postgres.ticks import next_tick, tick_in
 
 
 @dataclass(frozen=True, slots=True)
@@ -180,11 +180,15 @@ class Completions:
                 beat.beat()
 
     async def _until_due(self, beat: Beat) -> None:
-        """Wait for a reason to sweep: a request, a second, or an outcome that is late. Its notification may be lost."""
-        end = trio.current_time() + self._settings.sweep_s
+        """Wait for a reason to sweep: a request, a second, or an outcome that is late. Its notification may be lost.
+
+        A wait that begins while there is no other is seen at the next beat.
+        """
+        end = tick_in(self._settings.sweep_s)
         waiting: set[int] = set()
         while trio.current_time() < end:
-            due = await self._due.idle(beat, min(end, next_tick(self._settings.late_s)))
+            look_at = next_tick(self._settings.late_s) if self._outcomes.waiters else beat.next_at
+            due = await self._due.idle(beat, min(end, look_at))
             if due or not waiting.isdisjoint(self._outcomes.waiters):
                 return
             waiting = set(self._outcomes.waiters)

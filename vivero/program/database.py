@@ -115,7 +115,8 @@ class LeaseHolder:
             elif lease.is_stopped():
                 log.error("the supervisor of the embedded PostgreSQL was stopped: resuming it")
                 lease.resume()
-            await beat.sleep(0.25)
+            beat.beat()
+            await trio.sleep_until(beat.next_at)
 
     async def _acquire_again(self) -> None:
         try:
