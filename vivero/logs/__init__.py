@@ -68,6 +68,10 @@ def flush(within_s: float = FLUSH_S) -> None:
         _writer.flush(within_s)
 
 
+SILENT = ("mcp", "httpx2")
+"""Libraries that log URLs with secrets, and whatever the servers of connectors say."""
+
+
 def _forward(processors: lines.Processors, made: Writer) -> None:
     """Let the libraries' log lines, and those of the user's own jobs, look like ours."""
     root = logging.getLogger()
@@ -75,6 +79,8 @@ def _forward(processors: lines.Processors, made: Writer) -> None:
         root.removeHandler(handler)
     root.addHandler(Forward(processors, lambda name: LEVELS.logger(name, made.write)))
     root.setLevel(logging.NOTSET)
+    for name in SILENT:
+        logging.getLogger(name).setLevel(logging.CRITICAL)
     logging.captureWarnings(True)
 
 

@@ -54,7 +54,7 @@ def read_request(inputs: Mapping[str, Any]) -> HttpRequest:
     method = str(inputs.get("method") or "GET").upper()
     if method not in METHODS:
         raise bad_input(f"the method must be one of {', '.join(METHODS)}")
-    headers = _headers(inputs.get("headers"))
+    headers = read_headers(inputs.get("headers"))
     content = b""
     if method in WITH_BODY and inputs.get("body") is not None:
         headers = _with_type(headers)
@@ -103,7 +103,8 @@ def with_parameters(url: httpx.URL, parameters: Mapping[str, str | list[str]]) -
         raise bad_input(f"the url is not valid with its query parameters: {error}") from error
 
 
-def _headers(value: Any) -> dict[str, str]:
+def read_headers(value: Any) -> dict[str, str]:
+    """The headers of a context. Raises ConnectorError."""
     headers = {name: ", ".join(_texts(item)) for name, item in _context(value, "headers")}
     for name, item in headers.items():
         check_header(name, item)
