@@ -100,13 +100,23 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     order = list(spread)
     if config.getoption("--at-most") is not None:
         longest = [path for path in order if path.name in LONGEST]
-        changed = {forks.file_of(path) for path in changed_lately()}
+        lately = changed_lately()
+        changed = {forks.file_of(path) for path in lately}
         order = longest + in_turn([path for path in order if path not in longest], changed, _SEED)
+        spread = {path: _files_in_turn(file, lately) for path, file in spread.items()}
     items[:] = [item for path in order for item in spread[path]]
     if config.getoption("--second-try"):
         for item in items:
             if tries := _more_tries(item):
                 item.add_marker(pytest.mark.flaky(reruns=tries))
+
+
+def _files_in_turn(items: list[pytest.Item], changed: set[Path]) -> list[pytest.Item]:
+    """The tests of a folder that counts as one file: its files by turns, too."""
+    files: dict[Path, list[pytest.Item]] = {}
+    for item in items:
+        files.setdefault(item.path, []).append(item)
+    return [item for path in in_turn(list(files), changed, _SEED) for item in files[path]]
 
 
 def _spread(files: list[list[pytest.Item]]) -> list[list[pytest.Item]]:

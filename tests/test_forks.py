@@ -145,6 +145,7 @@ def test_a_test_whose_fork_ends_has_failed_and_the_others_run(session):
     assert [line.split()[2] for line in log if line.startswith("module ")].count("test_lost") == 2
 
 
+@pytest.mark.long
 def test_a_test_that_hangs_has_failed_and_the_others_run(session):
     hangs = "import signal\n\n\ndef test_hangs():\n    signal.pause()\n\n\ndef test_after():\n    pass\n"
     code, told, _ = session({"hangs": hangs}, "--forks", "1", "--hangs-after", "2")

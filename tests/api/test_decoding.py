@@ -48,6 +48,7 @@ def depth(value):
     return 0
 
 
+@pytest.mark.long
 @given(json_values, st.integers(1, 5), st.booleans())
 def test_nesting_is_measured_exactly(value, limit, ascii):
     body = json.dumps(value, ensure_ascii=ascii).encode()

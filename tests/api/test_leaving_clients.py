@@ -220,6 +220,7 @@ def in_log(rows):
     ).fetchone()[0]
 
 
+@pytest.mark.long
 async def test_clients_that_leave_at_each_step(counts, connected, download, stored):
     async def visit(way, before=None):
         clients = [await connected(data) for data in STEPS.values()]
@@ -244,6 +245,7 @@ def turns(url):
     return found
 
 
+@pytest.mark.long
 async def test_clients_that_leave_in_the_queue_of_the_compute_processes(counts, connected, turns):
     before = None
     for way in ("end", "end", "reset"):
@@ -258,6 +260,7 @@ async def test_clients_that_leave_in_the_queue_of_the_compute_processes(counts, 
         before = await counts.at_rest()
 
 
+@pytest.mark.long
 async def test_clients_that_leave_between_the_append_and_the_outcome(counts, connected, database, in_log):
     creation = in_json("/v2/process-instances", {"processDefinitionId": "one-task"})
     before = None

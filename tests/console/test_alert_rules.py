@@ -8,6 +8,7 @@ from tests.console.test_hostile_texts import ATTACK
 pytestmark = pytest.mark.process
 
 
+@pytest.mark.long
 def test_a_rule_is_created_tested_muted_and_deleted(console, api):
     page = console.page
     console.open("/alert-rules")

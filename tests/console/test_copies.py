@@ -75,6 +75,7 @@ def act(console: Console, button: str, sent: tuple[str, str, str | None], *, con
     told(console, told_as or confirm)
 
 
+@pytest.mark.long
 def test_actions_of_an_instance(console, api, stuck):
     key = stuck("ORD-COPY")
     console.open(f"/instances/{key}")
@@ -127,6 +128,7 @@ def test_actions_of_messages(console, api):
     act(console, "Evaluate conditions", sent, confirm="Evaluate conditions")
 
 
+@pytest.mark.long
 def test_actions_of_a_task(console, api):
     _, task = claimed(api)
     console.open(f"/tasks/{task}")

@@ -22,6 +22,7 @@ PROMISED = """<definitions xmlns="http://www.omg.org/spec/BPMN/20100524/MODEL" t
 </definitions>"""
 
 
+@pytest.mark.long
 def test_the_page_of_a_process_leads_to_its_figures(console, api):
     """The counts of an instance are there at once. All of it is in a table, too, and the choice of days in the URL."""
     page = console.page
@@ -56,6 +57,7 @@ def test_the_days_end_with_today_where_clocks_change(timed, now):
     assert timedelta(0) < left <= timedelta(days=1), begins
 
 
+@pytest.mark.long
 def test_late_instances_are_marked_counted_and_listed(console, api):
     page = console.page
     api.deploy("promise.bpmn", PROMISED.encode())

@@ -57,6 +57,7 @@ def task_of(api, business_id, **changes):
     return task["userTaskKey"]
 
 
+@pytest.mark.long
 def test_new_tasks_are_counted_in_the_title_until_the_list_is_in_sight(eve, api):
     """Those of the user and of a group count, and one that somebody forwards. Those of others do not."""
     page = eve.page
@@ -77,6 +78,7 @@ def test_new_tasks_are_counted_in_the_title_until_the_list_is_in_sight(eve, api)
     expect(page).to_have_title("Home · Vivero")
 
 
+@pytest.mark.long
 def test_a_notification_comes_after_a_click_once_and_leads_to_its_task(eve, api):
     page = eve.page
     eve.open("/tasks")

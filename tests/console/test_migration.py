@@ -42,6 +42,7 @@ def pick(console, number, id):
     side(console, number).locator(f"[data-element-id={id}] .djs-hit").first.click()
 
 
+@pytest.mark.long
 def test_an_instance_is_migrated(console, api, versions):
     key = started(api, "MOVE-1")
     console.open(f"/instances/{key}")

@@ -54,6 +54,7 @@ def drag(console, source, target):
     return console.page.mouse.up
 
 
+@pytest.mark.long
 def test_a_token_is_dragged_to_another_element(console, api, order):
     console.open(f"/instances/{order}")
     console.more()

@@ -86,6 +86,7 @@ def test_the_language_of_the_browser(browser, address, api, locale, word):
     context.close()
 
 
+@pytest.mark.long
 def test_the_replayed_history_ends_where_the_server_is(console, api, keys):
     """The last moment of the replay and the statistics of the server mark the same elements."""
     classes = "e => [e.dataset.elementId, e.getAttribute('class') ?? '']"
@@ -103,6 +104,7 @@ def test_the_replayed_history_ends_where_the_server_is(console, api, keys):
     assert any("is-incident" in c for _, c in replayed)
 
 
+@pytest.mark.long
 def test_a_phone_has_a_drawer_the_error_before_the_diagram_and_cards(console, keys):
     page = console.page
     page.set_viewport_size({"width": 390, "height": 800})
@@ -129,6 +131,7 @@ def test_a_phone_has_a_drawer_the_error_before_the_diagram_and_cards(console, ke
     assert console.violations() == []
 
 
+@pytest.mark.long
 def test_the_history_shows_a_kind_of_events_or_those_of_one_command(console, keys):
     page = console.page
     console.open(f"/instances/{keys['stuck']}")

@@ -30,6 +30,7 @@ CALLS = {
 }
 
 
+@pytest.mark.long
 def test_a_file_of_workers_is_found_downloaded_and_deleted(console, api):
     api.deploy("pages/terms.html", PAGE)
     page = console.page
@@ -48,6 +49,7 @@ def test_a_file_of_workers_is_found_downloaded_and_deleted(console, api):
     assert api.post("/resources/search", {"filter": {"resourceName": "pages/terms.html"}})["items"] == []
 
 
+@pytest.mark.long
 def test_a_form_is_shown_with_data_and_sends_nothing(console, api):
     """Neither by Enter in a field, nor files that somebody chooses."""
     api.deploy("claim.form", json.dumps(FORM).encode())

@@ -45,6 +45,7 @@ def test_an_incident_is_mended_and_goes_on_live(console, api, stuck):
     expect(console.page.locator("h1 .state")).to_contain_text("Completed")
 
 
+@pytest.mark.long
 def test_a_traceback_keeps_its_lines(console, api):
     """The first line stands out. The whole can be copied."""
     key = api.start("order", "ORD-LINES", items=[{"sku": "rose", "price": 12, "quantity": 2}])
@@ -58,6 +59,7 @@ def test_a_traceback_keeps_its_lines(console, api):
     assert console.violations() == []
 
 
+@pytest.mark.long
 def test_the_past_of_an_instance(console, stuck):
     key = stuck("ORD-2")
     console.open(f"/instances/{key}")
@@ -72,6 +74,7 @@ def test_the_past_of_an_instance(console, stuck):
     expect(console.page.get_by_role("button", name="Retry …").first).to_be_visible()
 
 
+@pytest.mark.long
 def test_a_diagram_is_walked_with_arrows(console, stuck):
     console.open(f"/instances/{stuck('ORD-3')}")
     console.tab_to("Order placed, start event")
@@ -179,6 +182,7 @@ def test_comments_and_a_note_stay_with_the_task(console, api):
     expect(comments).to_contain_text(["You know the garage.", "<b>Ask</b> the garage"])
 
 
+@pytest.mark.long
 def test_a_start_form_and_the_form_of_a_task(console, api):
     """By keyboard alone: a process starts by its form, and its task is done by another, whose page has both themes."""
     api.deploy_all(*CLAIM.glob("*.bpmn"), *CLAIM.glob("*.form"))
@@ -258,6 +262,7 @@ def picked(name, content=b"1", type="text/plain"):
     return {"name": name, "mimeType": type, "buffer": content}
 
 
+@pytest.mark.long
 def test_files_of_a_form_become_documents_that_the_next_form_shows(console, api):
     """Stored when the form is sent, each once; a refusal stands at the field. What is shown never runs as a page."""
     for id, components in (("scans", [SCANS]), ("papers", [PAPERS, LETTER])):
@@ -346,6 +351,7 @@ def test_a_pdf_is_shown_by_the_viewer_of_the_browser(console, api):
     expect(viewer).to_have_attribute("src", re.compile("^blob:"))
 
 
+@pytest.mark.long
 def test_the_form_of_a_task_of_somebody_else_can_only_be_read(console, api):
     api.deploy_all(*CLAIM.glob("*.bpmn"), *CLAIM.glob("*.form"))
     key = api.start("claim", "CLM-3", customer="Bob", amount=5, damage="a dent")
@@ -368,6 +374,7 @@ LEDGER = """<definitions xmlns="http://www.omg.org/spec/BPMN/20100524/MODEL" tar
   </process></definitions>"""
 
 
+@pytest.mark.long
 def test_a_form_keeps_the_digits_of_a_number_that_nobody_changes(console, api):
     """JavaScript has doubles: the form shows another number, and would send it."""
     fields = [{"type": "number", "id": key, "key": key, "label": key.title()} for key in ("account", "amount")]
@@ -440,6 +447,7 @@ def test_files_are_dropped_on_any_page_and_started_by_a_form(console, api):
     expect(console.page.get_by_role("heading", name="CLM-DROP")).to_be_visible()
 
 
+@pytest.mark.long
 def test_a_file_is_dropped_on_the_page_of_deployments(console, tmp_path):
     """A second file after one with problems; and nothing is dropped behind a dialog."""
     broken, sound = tmp_path / "broken.bpmn", tmp_path / "sound.bpmn"
@@ -463,6 +471,7 @@ def test_a_file_is_dropped_on_the_page_of_deployments(console, tmp_path):
     assert len([url for url in console.urls if url.endswith("/v2/deployments")]) == 2
 
 
+@pytest.mark.long
 def test_problems_of_a_file_are_listed_and_drawn(console):
     console.open("/deploy")
     broken = ORDER.read_bytes().replace(b"=inStock", b"=inStock +")

@@ -76,6 +76,7 @@ class MovesEngine(PartitionsEngine):
         assert await self.value("SELECT count(*) FROM inbox") == 0
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("step", range(1, STEPS + 1))
 async def test_a_step_whose_commit_fails_is_repeated(migrated, step):
     async with MovesEngine(migrated).running() as engine:

@@ -37,6 +37,7 @@ def test_as_few_slots_move_as_must():
     assert moved == SLOTS // 2
 
 
+@pytest.mark.long
 async def test_no_message_is_lost_while_the_number_rises(migrated, seed):
     """The engine runs consumers for all four from the start. Two of them have nothing to do before."""
     async with PartitionsEngine(migrated, 4).running() as engine:

@@ -212,6 +212,7 @@ WHERE c.subscription_key IS NULL OR s.subscription_key IS NULL OR (c.state = 'CO
 OPEN = "SELECT (SELECT count(*) FROM channel_subscriptions) + (SELECT count(*) FROM start_locks)"
 
 
+@pytest.mark.long
 @few_and_many(1, 8)
 @pytest.mark.parametrize("batch_commands", [1, 500])
 async def test_slots_move_under_random_traffic(migrated, seed, count, batch_commands):
@@ -233,6 +234,7 @@ async def test_slots_move_under_random_traffic(migrated, seed, count, batch_comm
     assert moves
 
 
+@pytest.mark.long
 @few_and_many(1, 8)
 @pytest.mark.parametrize("batch_commands", [1, 500])
 async def test_random_traffic_leaves_nothing_open(migrated, seed, count, batch_commands):

@@ -64,7 +64,6 @@ async def test_a_creation_with_too_many_variables(target, count):
     assert answer.json["detail"] == f"The request has {count} variables but must not have more than 10000."
 
 
-@pytest.mark.representative
 async def test_a_creation_with_as_many_variables_as_there_may_be(target):
     await target.deployed(process("many", chain=["start"]))
     async with target.attacked():

@@ -1,7 +1,5 @@
 """A person who came in by every way over HTTP is erased, while others work: no column and no log line has them then."""
 
-import pytest
-
 from tests.engine.connectors.webhook_models import properties
 from tests.eventually import eventually
 from tests.process.http_client import Caller
@@ -140,7 +138,6 @@ async def all_ended(writer, target):
         await target.canceled(instance["processInstanceKey"])
 
 
-@pytest.mark.representative
 async def test_nothing_is_left_of_a_person_who_came_in_by_every_way(target):
     await target.deployed(MODELS)
     async with Caller(target.port) as caller:

@@ -6,7 +6,6 @@ from collections import Counter
 import pytest
 import trio
 
-from tests.hostile.choice import one_of
 from tests.hostile.target import waits_for_worker
 from tests.hostile.test_computing import compute, sending, served
 from tests.process.load import deploy
@@ -96,7 +95,7 @@ EXPORTS = {
 }
 
 
-@pytest.mark.parametrize("name", one_of(EXPORTS))
+@pytest.mark.parametrize("name", EXPORTS)
 async def test_many_clients_that_read_very_much(target, name):
     work, counts = await EXPORTS[name](target), Counter()
     async with target.attacked(within_s=180), trio.open_nursery() as nursery:

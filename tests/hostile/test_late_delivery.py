@@ -11,7 +11,6 @@ import pytest
 import trio
 
 from tests.fault_proxy import FaultProxy
-from tests.hostile.choice import one_of
 from tests.process.http_client import Caller, Unanswered
 
 CUT_S = 6.0
@@ -131,7 +130,7 @@ class Ledger:
         assert dict(found).keys() <= self.answered.keys() | self.unknown, "what was refused is there"
 
 
-@pytest.mark.parametrize("name", one_of(NAMES), ids=lambda name: name or "everything")
+@pytest.mark.parametrize("name", NAMES, ids=lambda name: name or "everything")
 async def test_what_a_cut_network_delivers_late(target, late, name):
     """Each creation was made once, and each job can be done, though whoever asked for it has long left."""
     id = f"late-{name or 'all'}"

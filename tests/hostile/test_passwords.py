@@ -6,7 +6,6 @@ from collections import Counter
 import pytest
 import trio
 
-from tests.hostile.choice import one_of
 from tests.hostile.test_computing import served
 from tests.hostile.test_guesses import ME, PASSWORD, basic
 from tests.process.http_client import Caller
@@ -37,7 +36,7 @@ async def add_user(caller):
 FLOODS = {"guesses": [guess], "new-users": [add_user], "guesses-and-new-users": [guess, add_user]}
 
 
-@pytest.mark.parametrize("name", one_of(FLOODS))
+@pytest.mark.parametrize("name", FLOODS)
 async def test_many_clients_whose_passwords_are_hashed(target, name):
     """Others, who are signed in, go on."""
     counts = Counter()

@@ -120,6 +120,7 @@ async def over(program, database):
     return not program.running or await has(database, REJECTION)
 
 
+@pytest.mark.long
 @few_and_many(4, 12)
 async def test_kills_in_the_middle_of_attempts_reject_nothing(patient_program, database, count):
     """More kills than attempts before a rejection. Neither watchdog nor supervisor ends the attempt before its kill."""

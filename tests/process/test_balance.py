@@ -97,6 +97,7 @@ def drain(dsn, node, draining):
         connection.execute("NOTIFY vivero_nodes")
 
 
+@pytest.mark.long
 async def test_moves_under_load_cost_milliseconds_and_no_answer(make, database):
     """The only partition goes to and fro, and clients of both programs notice nothing."""
     pair = [make("a"), make("b")]

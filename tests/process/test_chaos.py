@@ -57,6 +57,7 @@ async def test_children_recover_under_load(program, database, kinds):
     print(f"{count} instances; {load.ledger}; longest silence while healthy: {silence:.2f} s")
 
 
+@pytest.mark.long
 async def test_a_node_that_gets_nowhere_says_so(program, database):
     """Somebody holds the partition's row: the consumer lives and retries, but nothing is processed."""
     await program.restart()
@@ -83,6 +84,7 @@ async def test_a_node_that_gets_nowhere_says_so(program, database):
     await audit(database, load.ledger)
 
 
+@pytest.mark.long
 async def test_who_cannot_be_helped_ends(program, database):
     """More failures than are tolerated: the process ends non-zero, and whoever started it can act. It takes several
     children to fail that often, for each is started again more and more slowly."""

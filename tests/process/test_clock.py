@@ -48,6 +48,7 @@ async def ended(database, count):
     await eventually(have, f"{count} instances have ended", within_s=20)
 
 
+@pytest.mark.long
 async def test_each_program_sets_the_clock_of_all_that_may(programs, database):
     """One of them leads and fires; whoever sets the clock, it hears of it, and not only at its next look."""
     await deploy(programs[0].port, "timer_due.bpmn")

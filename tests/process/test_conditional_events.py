@@ -2,6 +2,8 @@
 
 from functools import partial
 
+import pytest
+
 from tests.eventually import eventually
 from tests.process.http_client import Caller
 from tests.process.load import deploy
@@ -10,6 +12,7 @@ from tests.process.rows import rows
 ENDS = "SELECT element_id FROM element_instances WHERE element_id IN ('approved', 'settled') AND state = 'COMPLETED'"
 
 
+@pytest.mark.long
 async def test_conditions_are_watched_again_after_a_kill(program, database):
     await program.restart()
     await deploy(program.port, "conditional.bpmn")

@@ -79,6 +79,7 @@ async def timed(seconds, call):
     return answer
 
 
+@pytest.mark.long
 async def test_outcomes_at_another_node(nodes):
     """A creation at A, which B processes; and one that awaits the end, which comes in the same batch."""
     outcomes, ends = [], []

@@ -104,6 +104,7 @@ async def test_nobody_is_primary_for_a_while(replicated, make_program):
     assert len(program.logged("read failed")) <= 4
 
 
+@pytest.mark.long
 async def test_a_standby_that_is_behind_assigns_no_key_again(replicas):
     """It lacks the last batch, whose keys others may know."""
     first, second = replicas("first"), replicas("second")

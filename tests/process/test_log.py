@@ -4,6 +4,7 @@ import json
 from uuid import uuid4
 
 import psycopg
+import pytest
 import trio
 
 from tests.process.audit import audit, settled
@@ -33,6 +34,7 @@ POISON = {
 }
 
 
+@pytest.mark.long
 async def test_a_slow_committer_loses_no_command(pair, database):
     """Two appenders, and commits that take their time: positions become visible in order all the same."""
     with psycopg.connect(database, autocommit=True) as connection:

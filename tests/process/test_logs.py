@@ -54,6 +54,7 @@ def unread_pipe(path):
         os.close(reader)
 
 
+@pytest.mark.long
 async def test_a_reader_that_hangs_stops_nobody_and_misses_nothing_but_lines(talkative, tmp_path):
     with unread_pipe(tmp_path / "pipe") as reader:
         talkative.log_to(tmp_path / "pipe")

@@ -65,6 +65,7 @@ async def test_one_program_works_all_partitions(partitioned, database):
     assert status["definitions"]["entries"] == 0
 
 
+@pytest.mark.long
 async def test_a_failure_in_one_partition_ends_no_term_of_another(partitioned, database):
     before = epochs(database)
     for number, kind in enumerate(KINDS, 1):
@@ -83,6 +84,7 @@ async def test_a_failure_in_one_partition_ends_no_term_of_another(partitioned, d
             await append(partition)
 
 
+@pytest.mark.long
 async def test_a_database_keeps_its_partitions(make_program, partitioned, database):
     partitioned.end()
     partitioned.add_arguments("--partitions", "2")
@@ -92,6 +94,7 @@ async def test_a_database_keeps_its_partitions(make_program, partitioned, databa
     assert sorted(epochs(database)) == [1, 2, 3]
 
 
+@pytest.mark.long
 async def test_a_running_program_works_a_partition_that_is_added(partitioned, database):
     with psycopg.connect(database) as connection:
         connection.execute(f"SELECT make_partition({PARTITIONS + 1})")

@@ -16,6 +16,7 @@ RECOVERS_S = 40.0
 NAMES = ("api", "appender", "completions", "listener", "announcer", "consumer-writer", "consumer-reader")
 
 
+@pytest.mark.long
 async def test_postgresql_goes_and_comes_back(program_with_own_server, server):
     faults = (server.kill_postmaster, server.freeze, server.kill_supervisor)
     await hurt(program_with_own_server, server, faults)
@@ -132,6 +133,7 @@ async def _all_wait(load):
     return load.ledger.in_flight == 4
 
 
+@pytest.mark.long
 async def test_a_server_that_keeps_dying_ends_the_program_with_the_reason(program_with_own_server, server):
     """The user who started the program must see that PostgreSQL cannot live."""
     program = program_with_own_server
@@ -148,6 +150,7 @@ async def test_a_server_that_keeps_dying_ends_the_program_with_the_reason(progra
     assert "died 6 times in 60 s" in program.whole_log()
 
 
+@pytest.mark.long
 async def test_a_stopped_supervisor_is_resumed(program_with_own_server, server):
     program = program_with_own_server
     await program.restart()

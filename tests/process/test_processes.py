@@ -109,6 +109,7 @@ async def gone(pids):
     await eventually(none_left, f"{pids} have ended")
 
 
+@pytest.mark.long
 async def test_the_admin_port_tells_of_each_process(start):
     processes = start(2)
     processes.program.is_forked = False
@@ -288,6 +289,7 @@ async def test_an_engine_process_leads_and_ends_when_nobody_needs_it(start, data
     print(f"{await audit(database, load.ledger)} instances; {load.ledger}")
 
 
+@pytest.mark.long
 async def test_a_second_signal_ends_all_at_once(two):
     """One of them does not react, so that waiting for it would take long."""
     pids = await two.pids()

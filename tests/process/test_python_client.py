@@ -5,6 +5,7 @@ import inspect
 import re
 
 import httpx
+import pytest
 import trio
 
 from tests.client_code import blocking
@@ -63,6 +64,7 @@ def blocking_day(*arguments):
     space["working_day"](*arguments)
 
 
+@pytest.mark.long
 async def test_a_working_day_of_each_client(program):
     await program.restart()
     address = f"http://localhost:{program.port}"

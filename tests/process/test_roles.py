@@ -34,6 +34,7 @@ def count(dsn, query):
     return found
 
 
+@pytest.mark.long
 async def test_clients_of_an_api_node_wait_for_an_engine_node(with_roles, database):
     """The command is in the log, so it is done as soon as an engine comes: a client waits, or is told 504."""
     patient, impatient = with_roles("api"), with_roles("api", VIVERO_API_RESPONSE_TIMEOUT_S="1")
@@ -89,6 +90,7 @@ async def test_a_worker_and_an_awaited_instance_at_different_nodes(with_roles):
     assert [(answer.status, answer.json["variables"]) for answer in answers] == [(200, {"by": "other"})]
 
 
+@pytest.mark.long
 async def test_a_node_without_api_answers_health_checks_only(with_roles, database):
     engine, jobs = with_roles("engine"), with_roles("jobs", VIVERO_RETENTION_EVERY_S="0.2")
     for program in (engine, jobs):

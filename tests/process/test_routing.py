@@ -148,6 +148,7 @@ async def test_a_key_of_nobody_is_not_found(caller, partition):
     assert answer.status == 404, answer
 
 
+@pytest.mark.long
 async def test_the_number_is_raised_while_instances_wait(program, database):
     """Their subscriptions move to partitions that did not exist when they began to wait."""
     await program.restart()

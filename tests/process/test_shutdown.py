@@ -74,6 +74,7 @@ async def test_a_stop_while_another_program_migrates(make_program, database, uns
         assert await program.wait(STOPS_S) == 0
 
 
+@pytest.mark.long
 async def test_who_awaits_an_end_is_told_where_it_can_be_asked_for(program):
     await program.restart()
     await deploy(program.port, "one_task.bpmn")
@@ -97,6 +98,7 @@ async def _awaited(port, task_status):
         answers.append(await caller.call("POST", "/v2/process-instances", AWAITED))
 
 
+@pytest.mark.long
 async def test_a_second_signal_ends_at_once(program):
     """The first waits for an awaited instance that nobody works on."""
     await program.restart()
@@ -133,6 +135,7 @@ async def _created(port):
         return (await caller.call("POST", "/v2/process-instances/search", {})).json["items"]
 
 
+@pytest.mark.long
 async def test_a_signal_that_comes_twice_is_one(program):
     """As `timeout` sends it: to the program, and to its process group."""
     await program.restart()

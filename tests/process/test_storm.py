@@ -7,6 +7,7 @@ import signal
 from collections import Counter
 
 import psycopg
+import pytest
 import trio
 
 from tests.process.audit import audit, settled
@@ -96,6 +97,7 @@ async def weather(pair, database, random, seconds):
     assert storm.hits.total() > 0
 
 
+@pytest.mark.long
 @few_and_many(4, 60, "VIVERO_STORM_S")
 async def test_a_storm(pair, database, random_faults, count):
     """For `count` seconds."""

@@ -161,6 +161,7 @@ async def test_a_transition_outlives_the_program_and_the_request(program):
         assert (await caller.call("GET", f"/v2/process-instances/{key}")).json["state"] == "COMPLETED"
 
 
+@pytest.mark.long
 async def test_a_request_whose_patience_ends_gets_504_and_the_transition_goes_on(impatient):
     program = impatient
     await program.restart()
@@ -199,6 +200,7 @@ async def test_a_cancellation_waits_for_its_listener(program):
         assert (await caller.call("GET", f"/v2/process-instances/{key}")).json["state"] == "TERMINATED"
 
 
+@pytest.mark.long
 async def test_a_listener_of_the_whole_cluster_hears_at_once_of_every_task(program):
     path = "/v2/global-task-listeners"
     await program.restart()

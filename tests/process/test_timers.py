@@ -3,6 +3,7 @@
 from datetime import UTC, datetime, timedelta
 
 import psycopg
+import pytest
 import trio
 
 from tests.process.audit import settled
@@ -48,6 +49,7 @@ async def kill_around_due_dates(program, database, random, rounds):
     assert early == 0
 
 
+@pytest.mark.long
 @few_and_many(2, 16, "VIVERO_KILLS")
 async def test_kills_around_due_dates(program, database, random_faults, count):
     await kill_around_due_dates(program, database, random_faults, count)

@@ -5,12 +5,14 @@ import re
 import sys
 from pathlib import Path
 
+import pytest
 import trio
 
 TRAVEL = Path(__file__).parents[2] / "examples" / "travel"
 PAGE = (TRAVEL / "README.md").read_text()
 
 
+@pytest.mark.long
 async def test_the_travellers_see_what_the_page_says(program):
     await program.restart()
     environment = os.environ | {"CAMUNDA_REST_ADDRESS": f"http://localhost:{program.port}"}

@@ -3,6 +3,7 @@
 import signal
 import statistics
 
+import pytest
 import trio
 
 from tests.eventually import eventually
@@ -98,6 +99,7 @@ async def test_the_other_takes_over_when_the_leader_ends(pair, database):
     print(f"{await audit(database, load.ledger)} instances; {load.ledger}")
 
 
+@pytest.mark.long
 async def test_a_frozen_leader_is_replaced_and_steps_down(pair, database):
     load = Load([program.port for program in pair], workers=4)
     async with trio.open_nursery() as nursery:

@@ -67,6 +67,7 @@ async def until_reconnecting(proxy, before):
     await eventually(lambda: proxy.connections, accept=lambda found: found != before, every_s=0)
 
 
+@pytest.mark.long
 async def test_dropped_answers_double_and_lose_nothing(through, proxy, connection):
     """The old key is a replay, and stays one when the call is made again."""
     old = await through.append(command(0, idempotency=("old", b"a" * 32)), deadline_s=SECONDS)

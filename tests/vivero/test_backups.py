@@ -240,6 +240,7 @@ def test_who_may_not_create_the_schema_is_told(of_a_schema, empty_database):
     assert (said.exit_code, "which this user may not create" in said.output) == (1, True), said.output
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("exists", [True, False])
 def test_a_restore_that_fails_after_the_load_leaves_what_was_there(of_a_schema, empty_database, tmp_path, exists):
     directory = shutil.copytree(of_a_schema, tmp_path / "copy")
@@ -264,6 +265,7 @@ def test_a_restore_that_fails_after_the_load_leaves_what_was_there(of_a_schema, 
     )
 
 
+@pytest.mark.long
 def test_a_forgotten_search_path_is_told_by_all_commands(of_a_schema, empty_database, tmp_path):
     assert_restored(of_a_schema, empty_database)
     for command, *arguments in ((backup, tmp_path / "b"), (migrate_command, "--check"), (migrate_command,), (roles,)):

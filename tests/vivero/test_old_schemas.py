@@ -55,6 +55,7 @@ async def look(connection, count):
     assert set((await queries.counts(connection)).values()) <= {0}
 
 
+@pytest.mark.long
 async def test_every_schema_is_read_and_goes_on_after_a_kill_in_the_next_migration(empty_database):
     connection = await connect(empty_database)
     for count, migration in enumerate(MIGRATIONS):
@@ -89,6 +90,7 @@ async def test_a_program_prepares_an_old_schema(empty_database, count):
     connection.close()
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("left", [True, False], ids=["fifty", "unfinished"])
 async def test_a_node_that_does_not_fit_is_found_by_every_schema(database, empty_database, left):
     """The old schema stays: that node works on it."""
@@ -138,6 +140,7 @@ def target(empty_database):
         yield dsn
 
 
+@pytest.mark.long
 async def test_a_backup_of_an_unfinished_installation_is_restored(empty_database, target, tmp_path):
     connection = await connect(empty_database)
     await migrate(connection, MIGRATIONS[:INSTANCES])
@@ -146,6 +149,7 @@ async def test_a_backup_of_an_unfinished_installation_is_restored(empty_database
     assert manifest.schema == version(INSTANCES)
 
 
+@pytest.mark.long
 async def test_a_backup_of_the_schema_before_the_squash_is_restored_and_adopted(database, target, tmp_path):
     manifest = await there_and_back(as_left(database), target, tmp_path / "backup")
     assert manifest.schema == predecessor.LAST

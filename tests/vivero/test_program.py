@@ -109,6 +109,7 @@ def test_the_embedded_server_is_started_again_when_it_is_killed(root, embedded_u
     assert server.ends() == 0
 
 
+@pytest.mark.long
 @pytest.mark.process
 def test_two_programs_share_one_embedded_server(embedded_up, server_at, root):
     first = embedded_up()

@@ -198,6 +198,7 @@ def test_a_called_process_is_mocked(made):
     processes.start("p", {"a": 4}).expect_completed("c").expect_variables(b=8)
 
 
+@pytest.mark.long
 def test_mocks_that_go_round_end_with_an_error(made):
     processes = made(start(), xor("g"), task("t"), "start > g > t > g")
     with pytest.raises(AssertionError, match="answered 1000 times in a row"):

@@ -57,6 +57,7 @@ def test_workers_hand_their_coverage_over(folder):
     assert "invoice (invoice.bpmn)" in reports[0][0]
 
 
+@pytest.mark.long
 def test_the_failures_that_the_page_shows(folder):
     shown = re.findall(r"^AssertionError: (.*?)^```", PAGE, re.MULTILINE | re.DOTALL)
     (folder / "test_failing.py").write_text(

@@ -93,6 +93,7 @@ IN_MEMORY = {
 """The tests of the page that a server refuses, each with the other way that the error names."""
 
 
+@pytest.mark.long
 def test_the_same_tests_pass_in_memory_and_on_a_server(tmp_path, up, database):
     for number, block in enumerate(re.findall(r"^```python\n(.*?)^```", PAGE, re.MULTILINE | re.DOTALL)):
         (tmp_path / f"test_block_{number}.py").write_text(block)

@@ -75,6 +75,7 @@ async def test_credentials_appear_nowhere(people, rows, secured, provider, authe
     assert written(rows, *planted) == []
 
 
+@pytest.mark.long
 async def test_secrets_in_bodies_appear_nowhere(people, rows, secured):
     """All routes get bodies with secrets where some have them, with right and with wrong types."""
     root = bearer(people.token("root", "admin"))

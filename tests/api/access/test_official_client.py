@@ -94,6 +94,7 @@ BASIC = {"AUTH_STRATEGY": "BASIC", "BASIC_AUTH_USERNAME": "ann"}
 OAUTH = {"AUTH_STRATEGY": "OAUTH", "CLIENT_ID": "robot", "TOKEN_DISK_CACHE_DISABLE": "true"}
 
 
+@pytest.mark.long
 async def test_a_password(who):
     assert await who(**BASIC, BASIC_AUTH_PASSWORD=PASSWORD) == ("ann", ["operator"])
 
@@ -108,6 +109,7 @@ async def test_client_credentials(who, issuer):
     assert await who(**OAUTH, **more) == ("robot", ["worker"])
 
 
+@pytest.mark.long
 async def test_client_credentials_for_another_audience(who, issuer):
     more = {"OAUTH_URL": f"{issuer}/token", "TOKEN_AUDIENCE": "another", "CLIENT_SECRET": "secret of the robot"}
     with pytest.raises(sdk.errors.UnauthorizedError):

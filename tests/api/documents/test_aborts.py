@@ -120,6 +120,7 @@ STEPS = {
 }
 
 
+@pytest.mark.long
 async def test_an_upload_that_ends_anywhere_leaves_nothing(served):
     async with served() as server:
         server.base = server.held()

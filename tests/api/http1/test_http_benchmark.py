@@ -1,8 +1,11 @@
 """The benchmark runs, and tells what server and client each took."""
 
+import pytest
+
 from benchmarks.http_server import run
 
 
+@pytest.mark.long
 def test_run():
     result, notes = run(connections=4, seconds=1, runs=1)
     assert result["requests_per_s"] > 0

@@ -53,6 +53,7 @@ DECISION = (
 )
 
 
+@pytest.mark.long
 async def test_an_agent_calls_every_other_tool(program_address):
     from mcp.client.client import Client  # imported late: it takes a second
 

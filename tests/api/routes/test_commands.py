@@ -228,6 +228,7 @@ async def test_expressions_that_fail_are_400(rows, reader, expression):
         assert (answer.status, answer.problem["title"]) == (400, "INVALID_ARGUMENT")
 
 
+@pytest.mark.long
 async def test_very_many_events_are_put_together_elsewhere(append, process, reader, stored):
     append(POSITION)
     process(POSITION, events=[ElementActivating(KEY + n, KEY, "work", "TASK", ()) for n in range(1_000)])

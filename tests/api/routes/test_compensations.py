@@ -84,6 +84,7 @@ async def test_pages_lead_through_all_of_them_once(registered, reader):
     assert found == list(range(23, 0, -1))
 
 
+@pytest.mark.long
 async def test_a_page_among_very_many_reads_only_what_it_shows(registered, rows, reader):
     registered(1, "book")
     rows.execute(

@@ -252,6 +252,7 @@ async def test_nothing_is_left_in_any_column_whatever_way_the_person_came_in(eng
     assert await replayed.check(migrated) > 0
 
 
+@pytest.mark.long
 async def test_an_erasure_may_be_killed_after_any_page_while_others_work(engine, client, migrated):
     """The log can be replayed at each moment. The same request from the beginning goes on."""
     await write_everywhere(engine)
@@ -297,6 +298,7 @@ async def created(engine, process, **more):
     return int(msgspec.json.decode(outcome.response)["processInstanceKey"])
 
 
+@pytest.mark.long
 async def test_the_events_of_a_tree_that_was_deleted_before_are_emptied(engine, client, migrated):
     key = await created(engine, "p", email=PERSON)
     await engine.run(CancelInstance(key))
@@ -309,6 +311,7 @@ async def test_the_events_of_a_tree_that_was_deleted_before_are_emptied(engine, 
     assert await replayed.check(migrated) > 0
 
 
+@pytest.mark.long
 async def test_a_message_that_is_buffered_expires_and_nobody_gets_it(engine, client, migrated):
     """The engine has it in memory, and could deliver it after its row is gone."""
     for key, known in ((PERSON, "1"), ("bob", ESCAPED), ("bob", '"bob"')):
@@ -324,6 +327,7 @@ async def test_a_message_that_is_buffered_expires_and_nobody_gets_it(engine, cli
     assert states[0][0] == waiting
 
 
+@pytest.mark.long
 async def test_messages_that_wait_for_others_to_start_an_instance_expire(engine, client, migrated):
     await engine.deploy(TOGETHER)
     for key, known in ((PERSON, "1"), ("eve", ESCAPED), ("bob", '"bob"')):
@@ -346,6 +350,7 @@ async def test_pending_starts_are_searched_in_pages(engine, client, monkeypatch)
     assert await engine.value("SELECT count(*) FROM start_locks") == 10
 
 
+@pytest.mark.long
 async def test_what_a_running_instance_waits_for_is_in_use_until_it_ends(engine, client, migrated):
     waiting = await created(engine, "waiting", k=PERSON)
     _, kept, counts = await erase(client, values=[PERSON])

@@ -51,6 +51,7 @@ async def test_many_small_jobs_come_in_one_answer(rows, reader, settings):
     assert sum(flag for (flag,) in ready(rows)) == 10
 
 
+@pytest.mark.long
 async def test_jobs_that_alone_fill_an_answer_come_one_at_a_time(rows, reader, settings, stored):
     """As large as a request can make them, and larger than an answer otherwise is."""
     for number in range(3):

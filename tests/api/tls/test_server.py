@@ -157,6 +157,7 @@ async def test_a_client_that_leaves_is_noticed(serve):
 
 
 class TestDeadlines:
+    @pytest.mark.long
     @pytest.mark.parametrize("sent", [b"", b"GET / HTTP/1.1\r\nhost: a", POST[:-2]])
     async def test_a_header_that_does_not_come(self, serve, sent):
         async with serve(echo, header_timeout_s=1) as it:
@@ -164,15 +165,18 @@ class TestDeadlines:
             await stream.send_all(sent)
             assert await rest(stream) == b""
 
+    @pytest.mark.long
     async def test_a_handshake_that_does_not_come(self, serve):
         async with serve(echo, header_timeout_s=1) as it:
             assert await rest(await open_tcp(it)) == b""
 
+    @pytest.mark.long
     async def test_a_connection_of_http2_without_a_request(self, serve):
         async with serve(echo, header_timeout_s=1) as it:
             stream = await connect(it, ("h2",))
             await rest(stream)
 
+    @pytest.mark.long
     async def test_a_second_header_that_does_not_come(self, serve):
         async with serve(echo, header_timeout_s=1) as it:
             stream = await connect(it)

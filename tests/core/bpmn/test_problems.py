@@ -696,6 +696,7 @@ def test_a_file_with_too_many_flow_nodes(process):
     assert problem.message == "the file has more than 10000 flow nodes and sequence flows"
 
 
+@pytest.mark.long
 def test_a_file_with_too_many_small_processes(definitions):
     processes = "".join(
         f"<process id='p{n}' isExecutable='true'><startEvent id='s{n}' /></process>" for n in range(5001)
@@ -704,6 +705,7 @@ def test_a_file_with_too_many_small_processes(definitions):
     assert problem.message == "the file has more than 10000 flow nodes and sequence flows"
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(("source", "count"), [("=a", 16_385), ("a", 16_385), ("=" + "1 + " * 1000 + "1", 66)])
 def test_a_file_with_too_much_feel(process, source, count):
     """FEEL limits the cost of one expression; a file of many cheap ones costs as much."""

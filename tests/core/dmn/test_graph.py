@@ -40,6 +40,7 @@ def test_a_ladder_of_diamonds_is_linear():
     assert steps_of_ladder(30) < 2.2 * steps_of_ladder(15)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("length", [60, 3000])
 def test_a_long_chain(length):
     content = decision("d0", literal("0")) + "".join(

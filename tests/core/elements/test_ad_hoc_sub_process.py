@@ -212,6 +212,7 @@ def test_18_thousands_of_inner_instances_begin_and_end_in_quanta(engine):
     assert ended(engine, key) == "TERMINATED"
 
 
+@pytest.mark.long
 def test_18_ten_thousand_inner_instances_are_loaded_in_pages_and_end_in_quanta():
     engine = Engine(keeps_rows=False)
     key = run(engine, tools(active='=for i in 1..10000 return "A"'))

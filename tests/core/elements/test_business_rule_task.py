@@ -202,6 +202,7 @@ def test_an_endless_decision_ends_by_the_budget_of_the_stage():
     )
 
 
+@pytest.mark.long
 def test_a_long_loop_decodes_nothing_that_a_decision_does_not_read():
     """The results so far are visible to each inner instance. All of them are more than what a stage may read."""
     engine = Engine()

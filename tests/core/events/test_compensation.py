@@ -462,6 +462,7 @@ def test_what_an_event_sub_process_did_is_compensated_after_it(engine):
     assert rest(engine) == ["ua", "uw"]
 
 
+@pytest.mark.long
 def test_very_many_compensations_run_in_bounded_quanta():
     engine = Engine(StepLimits(quantum_items=50), keeps_rows=False)
     quanta = []

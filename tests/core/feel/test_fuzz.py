@@ -9,6 +9,8 @@ import re
 import time
 from random import Random
 
+import pytest
+
 from tests.core.feel.expression_generator import VARIABLES, Generator
 from tests.rounds import few_and_many
 from vivero.core.feel import FeelError, compile_expression, compile_unary_tests, to_json
@@ -83,6 +85,7 @@ def test_what_is_folded_at_compile_time_is_what_is_computed_at_run_time(seed):
         assert as_literals == as_variables, (text, numbers)
 
 
+@pytest.mark.long
 def test_what_the_grammar_makes_can_be_read(seed):
     generator = Generator(Random(seed), strict=True)
     for _ in range(2_000):

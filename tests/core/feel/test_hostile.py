@@ -69,6 +69,7 @@ def test_there_are_two_hundred_and_each_is_another():
     assert len(set(expressions)) == len(expressions) >= 200
 
 
+@pytest.mark.long
 def test_hostile_expressions_end_soon_and_take_little_memory():
     before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     assert _excesses(_evaluate, hostile_expressions()) == []

@@ -187,6 +187,7 @@ def check_starts(cluster):
     assert not pinned or {root >> 51 for root in started} <= set(cluster.routes.of_tenant("<default>"))
 
 
+@pytest.mark.long
 @few_and_many(12, 600)
 @pytest.mark.parametrize("at_once", [1, HELD_AT_ONCE])
 def test_slots_move_meanwhile(seed, count, at_once, monkeypatch):

@@ -39,6 +39,7 @@ def _throws_at_once(block):
     return any(not waits(way) and any(isinstance(one, Final) for one in inside(way)) for way in ways)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("limit", [1, 7])
 def test_quanta_come_to_the_same_end(seed, limit):
     """Follow-ups included: whatever was deferred has been done."""
@@ -110,6 +111,7 @@ def resolve_all(engine):
             assert engine.run(ResolveIncident(key)).rejection is None
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("bench_of", [Engine, Attended])
 def test_failing_each_evaluation_once_and_resolving_is_like_never_failing(seed, monkeypatch, bench_of):
     """The stages include those of listeners, where every element has some."""

@@ -45,6 +45,7 @@ def test_engine_and_oracle_agree_with_listeners_on_everything(alone, seed):
     check_many(lambda one: check(one, alone), seed, MODELS, least=5 * MODELS)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("limits", [StepLimits(quantum_items=1), StepLimits(quantum_items=7), StepLimits(paged_from=0)])
 def test_quanta_and_pages_come_to_the_same_end_with_listeners(seed, limits):
     seen = Counter()
@@ -75,6 +76,7 @@ def _plain(row):
     return {name: value for name, value in row.items() if name not in {"part", "pages"}} | {"loop": loop}
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("limit", [1, 500])
 def test_replay_gives_every_row_of_what_has_listeners(seed, limit):
     for one in range(seed, seed + MODELS // 2):

@@ -67,6 +67,7 @@ def compare(run, other, variables=True, start=None):
         assert one == two, (run.block, run.variables, run.actions[:number])
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("wrap", [in_sub, in_ad_hoc, between_gateways])
 def test_blocks_within_others_show_the_same(seeds, wrap):
     """In sub-processes, also in ad-hoc ones, and between gateways that do nothing."""
@@ -163,6 +164,7 @@ def renamed_action(there, names, action):
     return tuple({there(n): v for n, v in part.items()} if isinstance(part, dict) else part for part in action)
 
 
+@pytest.mark.long
 def test_a_message_may_come_before_who_waits_for_it(seeds):
     """Kept for a while, it shows the same as published later: before the action that makes somebody wait."""
     early = 0

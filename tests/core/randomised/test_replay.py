@@ -79,6 +79,7 @@ def test_the_next_key_is_the_callers_business(engine):
     assert state.key() not in {key for _, key in engine.rows}
 
 
+@pytest.mark.long
 def test_the_hash_seed_does_not_matter(seed):
 
     def under(hash_seed):

@@ -250,6 +250,7 @@ def fields(draw, name):
     return draw(st.sampled_from(["*", ",".join(parts)]))
 
 
+@pytest.mark.long
 @given(st.data(), st.integers(0, 4_000_000_000))
 @settings(max_examples=60)
 def test_cron_agrees_with_another_implementation(data, start):

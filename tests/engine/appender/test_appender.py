@@ -546,6 +546,7 @@ async def test_killed_backends_under_load_lose_and_double_nothing(migrated, conn
             assert answer.position in fresh.values(), number
 
 
+@pytest.mark.long
 async def test_chaos_under_load_loses_and_doubles_nothing(connect, connection, nursery, seed):
     draw, appender, answers, hurt = random.Random(seed), Appender(connect), {}, []
     supervisor = supervised(appender, SupervisionSettings(max_failures=1000, max_delay_s=0.05, hang_after_s=0.2))

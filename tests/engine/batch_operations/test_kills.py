@@ -4,6 +4,7 @@ import random
 from typing import NamedTuple
 
 import msgspec
+import pytest
 import trio
 
 from tests.core.models import end, process, start, task
@@ -102,6 +103,7 @@ class NoFate:
         return None
 
 
+@pytest.mark.long
 async def test_random_kills_and_changes(migrated, seed):
     rng = random.Random(seed)
     async with BatchEngine(migrated).running() as engine:

@@ -74,6 +74,7 @@ async def test_a_task_that_needs_too_much_memory_is_refused(make):
     assert (pool.stats.started, pool.stats.too_costly) == (2, 1)
 
 
+@pytest.mark.long
 async def test_a_task_that_takes_too_much_cpu_time_is_ended_even_in_one_long_call(make):
     pool = make(cpu_s=1)
     with pytest.raises(TooCostly, match="more than 1 s of CPU time"):

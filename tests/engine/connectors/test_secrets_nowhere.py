@@ -97,6 +97,7 @@ async def shown(client, key):
         yield name, json.dumps(answer)
 
 
+@pytest.mark.long
 async def test_a_secret_appears_nowhere_and_replaces_nothing(running, migrated, server, other, tmp_path):
     with structlog.testing.capture_logs() as logged:
         ended, failed = await run(running, server, "/works"), await run(running, server, "/fails")

@@ -287,6 +287,7 @@ async def test_a_slow_trigger_fails_its_timer(migrated, connection, monkeypatch)
 DEFERRED = process(start(), sub("s", start("i"), task("work"), end(), "i > work > end"), "start > s")
 
 
+@pytest.mark.long
 async def test_slow_deferred_work_is_quarantined_and_goes_on_when_its_incident_is_resolved(
     migrated, connection, monkeypatch
 ):
@@ -446,6 +447,7 @@ async def test_a_bug_around_the_computing_rejects_its_command_alone(migrated, co
 # ---- what never counts
 
 
+@pytest.mark.long
 async def test_many_kills_at_one_position_reject_nothing(migrated, connection, serial, monkeypatch):
     first, last = await prepared(connection, serial, *(CreateInstance("p") for _ in range(3)))
     program = Program(migrated, serial)
@@ -495,6 +497,7 @@ PLACES = ("everywhere", "vivero:consumer-reader", "vivero:consumer-writer")
 FAULTS_A_POINT = [2, pytest.param(len(FAULTS), marks=pytest.mark.long)]
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("at_each", FAULTS_A_POINT)
 @pytest.mark.parametrize("where", PLACES)
 async def test_ten_minutes_of_outage_at_one_position_reject_nothing(
@@ -533,6 +536,7 @@ async def test_ten_minutes_of_outage_at_one_position_reject_nothing(
     assert await rows_of(connection, "SELECT count(*) FROM process_instances") == [(1,)]
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("probe", ["the probe, too", "somebody holds a lock"])
 async def test_a_black_hole_of_a_whole_deadline_counts_for_nothing(migrated, connection, serial, monkeypatch, probe):
     """The same command, and the same waiting, as where it is its own fault; but nobody else is served."""

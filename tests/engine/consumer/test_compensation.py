@@ -108,6 +108,7 @@ async def test_one_command_may_need_several_pages(migrated, connection, monkeypa
     assert 1 < consumer.stats.not_loaded < 10
 
 
+@pytest.mark.long
 async def test_handlers_that_wait_for_jobs_load_a_page_once(migrated, connection):
     """The rows that one handler has loaded stay for those after it."""
     serial = Serial()
@@ -162,6 +163,7 @@ async def test_a_loop_of_transactions_is_cancelled_and_compensated(migrated, con
     assert (await connection.execute(states)).rows == [("TERMINATED",)]
 
 
+@pytest.mark.long
 async def test_many_compensations_can_be_cancelled(migrated, connection):
     serial = Serial()
     serial.deploy(many())

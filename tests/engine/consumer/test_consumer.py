@@ -52,6 +52,7 @@ async def test_a_log_is_worked_off_to_what_a_serial_run_comes_to(migrated, conne
     assert sorted(end.state for end in observer.ended) == sorted(state for state in states if state != "ACTIVATED")
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("commands", [1, 7])
 async def test_evicting_everything_changes_nothing(migrated, connection, second, serial, commands):
     """One command at a time, each when the one before is committed and everything has been evicted."""

@@ -80,6 +80,7 @@ async def test_a_failure_is_kept_and_resolving_evaluates_the_version_then_latest
     assert await replayed.check(database) > 0
 
 
+@pytest.mark.long
 async def test_a_loop_of_a_thousand_evaluates_each_once(engine, database):
     looped = loop(rule("r", "Twice", "d"), "=for i in 1..1000 return i", item="n", output="=d", into="all")
     await engine.deploy_together({"twice.dmn": one("Twice", "n * 2")})

@@ -83,6 +83,7 @@ async def reached_whatever_is_told(connection, observer, last):
             return
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("cache_bytes", [0, 48_000_000])
 async def test_failing_commits_and_killed_backends_lose_and_double_nothing(
     migrated, connection, second, connect, cache_bytes, seed

@@ -56,6 +56,7 @@ async def left(connection):
     return (await column(connection, LEFT))[0] > 0
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("commits", "most"),
     [

@@ -65,6 +65,7 @@ async def test_a_signal_with_a_large_variable_for_many(working, connection):
     assert await one(connection, "SELECT string_agg(intent, ',') FROM inbox") == "SIGNAL:DELIVER"
 
 
+@pytest.mark.long
 async def test_many_calls_of_a_process_with_a_large_variable(working, connection, monkeypatch):
     monkeypatch.setattr(committer, "RESERVED_KEYS", 0)  # nothing goes on between commands
     called = with_events(start(), task("inner"), "start > inner", id="q")

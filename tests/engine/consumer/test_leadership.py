@@ -206,6 +206,7 @@ async def freeze_without_a_lease(frozen):
     await frozen.execute("SELECT FROM partitions FOR SHARE")
 
 
+@pytest.mark.long
 async def test_a_slow_owner_whose_lease_holds_is_not_ended(connect, connection):
     slow, contender = await connect(), await connect()
     claim = await leadership.claim(slow, 1, "a")

@@ -179,6 +179,7 @@ LEFT = """SELECT (SELECT count(*) FROM process_instances WHERE work IS NOT NULL)
        WHERE intent = 'PROCESS_INSTANCE:MIGRATE' AND position > (SELECT max(position) FROM event_log))"""
 
 
+@pytest.mark.long
 async def test_a_migration_goes_on_after_the_program_was_killed_at_each_border(
     migrated, connection, second, a_page_is_one_element
 ):

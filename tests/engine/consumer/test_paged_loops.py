@@ -224,6 +224,7 @@ async def test_an_error_ends_the_loop_at_its_boundary(same_end):
     await same_end(serial)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("quantum_items", [1, 3, 500])
 @pytest.mark.parametrize("handler", [task("ua"), script("ua", "=undone + item", "undone")], ids=["job", "script"])
 async def test_a_transaction_is_cancelled_page_by_page_and_undone_in_its_body(same_end, quantum_items, handler):
@@ -296,6 +297,7 @@ async def test_a_loop_in_a_loop_is_cancelled(same_end):
     await same_end(serial)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("quantum_items", [3, 500])
 async def test_loops_in_a_loop_are_paged_by_what_is_loaded_with_them(same_end, quantum_items):
     """Loaded rows count like those made in memory: the same loops are paged."""
@@ -448,6 +450,7 @@ async def test_a_request_ends_everything_in_an_ad_hoc_sub_process_first(same_end
     await same_end(serial)
 
 
+@pytest.mark.long
 async def test_random_runs(same_end, monkeypatch, seed):
     """A command at a time: what ends page by page goes on behind the batch, and others would get their keys before."""
     monkeypatch.setattr(serial_runs, "Serial", paged)
@@ -508,6 +511,7 @@ class Listened(Attended, Serial):
     """A serial run in which everything has listeners, whose jobs are done at once."""
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("paged_from", [0, *(pytest.param(rows, marks=pytest.mark.long) for rows in (8, 500))])
 async def test_random_runs_with_listeners(same_end, monkeypatch, paged_from, seed):
     monkeypatch.setattr(serial_runs, "Serial", lambda: Listened(StepLimits(paged_from=paged_from)))

@@ -91,7 +91,7 @@ def endpoint():
         yield endpoint
 
 
-@pytest.fixture(params=["directory", "s3"])
+@pytest.fixture(params=["directory", pytest.param("s3", marks=pytest.mark.long)])
 def kept(request):
     """The store of the archive."""
     if request.param == "directory":

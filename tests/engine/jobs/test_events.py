@@ -265,6 +265,7 @@ async def test_a_run_that_lost_its_lease_acknowledges_nothing(log, dispatcher, n
     assert tuple(rows[0]) == (0, 0)
 
 
+@pytest.mark.long
 async def test_every_event_once_over_failures_and_nodes_that_come_and_go(log, ledger, dispatcher, beat, seed):
     """Random: nodes are cancelled in the middle, functions fail, events keep coming with slow commits between."""
     dice = random.Random(seed)

@@ -47,6 +47,7 @@ async def ledger(connection):
     return read
 
 
+@pytest.mark.long
 async def test_while_heartbeats_arrive_no_other_node_runs_the_execution(
     connection, dispatcher, nursery, until, beat, monkeypatch
 ):

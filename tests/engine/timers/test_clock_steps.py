@@ -68,6 +68,7 @@ async def test_what_is_set_after_a_step_goes_by_the_new_time(engine, by_ms):
     assert before + HOUR <= available <= after + HOUR
 
 
+@pytest.mark.long
 async def test_nothing_fires_twice_or_never_around_steps(engine):
     """Timers of a few tenths of a second, and a cycle that starts a process.
 

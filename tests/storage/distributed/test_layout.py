@@ -99,6 +99,7 @@ class LaidOutEngine(PartitionsEngine):
         return partial(driver.connect, dsn, settings={layout.SETTING: str(partition)})
 
 
+@pytest.mark.long
 async def test_random_traffic_works_on_the_layout(migrated, monkeypatch, seed):
     """Each row of a partition is written with it, and read by it: appends, batches, timers, messages, follow-ups."""
     connection = await driver.connect(migrated, name="vivero test")

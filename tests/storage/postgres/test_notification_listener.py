@@ -104,6 +104,7 @@ async def test_it_hears_its_channels_and_keeps_its_pings_to_itself(database, oth
     assert heard.connected == [True]
 
 
+@pytest.mark.long
 async def test_its_echo_keeps_an_idle_connection(database, heard):
     beats = Beats()
     settings = replace(QUICK, echo_within_s=1)

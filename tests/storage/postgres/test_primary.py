@@ -53,6 +53,7 @@ async def test_connections_follow_the_primary(pair):
         await primary.connect("test")
 
 
+@pytest.mark.long
 async def test_connections_to_a_primary_that_was_replaced_are_closed(pair):
     """The program began on the old primary, which nobody had stopped. It leaves when it meets the new one."""
     first, second = pair

@@ -234,6 +234,7 @@ async def test_programs_that_start_at_once_adopt_once(left):
     assert ran == ADOPTED
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("lock", ["schema_migrations IN SHARE MODE", "pg_trigger"], ids=["rewrites", "compares"])
 async def test_an_adoption_that_is_killed_has_done_nothing(connection, left, lock):
     doomed = await connect(left)

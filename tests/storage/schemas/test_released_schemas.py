@@ -89,6 +89,7 @@ async def test_figures_over_time_begin_with_the_instances_that_are_there(restore
         assert dict(connection.execute(query).fetchall()) == took
 
 
+@pytest.mark.long
 async def test_instances_of_a_released_schema_run_to_their_end(restored):
     connection = await driver.connect(restored, name="vivero test")
     await migrate(connection)

@@ -129,6 +129,7 @@ async def too_many_read(connection, resource, **settings):
     return {name: count for name, count in found.items() if count > MAX_ROWS_PER_POSITION}
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("resource", RESOURCES, ids=[resource.name for resource in RESOURCES])
 async def test_a_search_by_what_few_have_reads_few_rows(connection, resource):
     assert await too_many_read(connection, resource) == {}
@@ -243,6 +244,7 @@ SHARED = {
 }
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("name", SHARED)
 async def test_a_search_by_a_value_that_instances_share_gives_the_same_pages(connection, monkeypatch, name):
     """2,000 share it: few of them, or many. 40 run: few of these, or one too many. Without `variables` there is one

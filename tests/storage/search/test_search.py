@@ -536,6 +536,7 @@ ATTACKS = [  # each is marked by zq in front
 ]
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("resource", RESOURCES, ids=lambda resource: resource.name)
 async def test_no_value_becomes_part_of_a_statement(five, resource):
     for attack in [f"zq{attack}" for attack in ATTACKS]:

@@ -140,6 +140,7 @@ async def test_a_paged_loop_is_read_whole(connection):
     assert (len(read["elements"]), body["loop"]["results"]) == (249, {"0": 2, "1": 4, "2": 6})
 
 
+@pytest.mark.long
 async def test_a_tree_that_was_read_is_freed_without_the_garbage_collector(saved, connection):
     """Trees of 10,000 elements would be freed together, and hold the event loop for as long."""
     saved.deploy(EVERYTHING)

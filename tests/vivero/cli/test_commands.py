@@ -187,6 +187,7 @@ def test_what_cannot_be_deployed_is_said_with_all_problems(run, tmp_path):
     assert "Traceback" not in result.stderr
 
 
+@pytest.mark.long
 def test_an_instance_that_does_not_end_in_time(run, greeting):
     name, file = greeting
     good(run("deploy", str(file)))

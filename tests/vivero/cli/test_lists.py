@@ -96,6 +96,7 @@ def test_what_a_list_says_below_it_breaks_between_its_parts():
     assert in_lines(parts, 40) == parts
 
 
+@pytest.mark.long
 def test_a_total_that_was_read_is_no_longer_uncertain(serve):
     serve(10_100, 10_000)
     said = run("instances", "--all", "--limit", "1000", "--keys")

@@ -40,6 +40,7 @@ def partitions(run):
     return {node["nodeId"].split("-")[0]: node["partitions"] for node in listed}
 
 
+@pytest.mark.long
 def test_a_node_is_drained_and_taken_back(start):
     run = start("blue")
     eventually_led(run, {"blue": [1]})

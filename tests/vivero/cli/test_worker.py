@@ -416,6 +416,7 @@ def test_told_twice_it_ends_at_once_and_gives_its_job_back(server, vivero, type_
     assert (job["state"], job["retries"]) == ("COMPLETED", 3)
 
 
+@pytest.mark.long
 @pytest.mark.process
 def test_it_waits_for_a_server_that_is_away(vivero, up, database, greeting):
     name, file = greeting

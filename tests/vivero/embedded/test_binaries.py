@@ -124,6 +124,7 @@ def test_data_of_another_major_is_left_alone(reachable_directory, quick) -> None
     assert [path.name for path in root.glob("postgres/data-*")] == ["data-99"]
 
 
+@pytest.mark.long
 @pytest.mark.process
 @pytest.mark.parametrize("major", [15, 16, 17])
 def test_older_servers_work_too(major, reachable_directory, quick, monkeypatch) -> None:

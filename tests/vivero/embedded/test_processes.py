@@ -150,6 +150,7 @@ def test_a_crash_right_after_a_rollback_of_an_unlogged_table_is_recovered_from(a
         assert ask(lease.dsn, "SELECT to_regclass('undone') IS NULL AND to_regclass('flushes_the_wal') IS NOT NULL")
 
 
+@pytest.mark.long
 def test_processes_that_cannot_be_found_are_waited_for(ask, root, quick, server_at, monkeypatch) -> None:
     """As where there is no /proc: the next postmaster starts when the last process of the one before has ended."""
     spoiler = "import sys; from vivero.embedded import postmaster as p; p.orphaned_backends = lambda data: (); "
@@ -185,6 +186,7 @@ def forgiven(root):
     (root / "postgres" / "deaths").unlink(missing_ok=True)
 
 
+@pytest.mark.long
 def test_a_server_that_keeps_dying_is_given_up_until_a_minute_has_passed(root, quick, server_at, forgiven) -> None:
     """Over supervisors, too: each of the programs would start another one."""
     there = server_at(root)
@@ -265,6 +267,7 @@ def test_a_reused_pid_would_keep_postgres_from_starting(root, quick, stranger, m
         embedded.acquire(root, quick)
 
 
+@pytest.mark.long
 def test_initdb_cut_short_is_begun_anew(ask, reachable_directory, quick, start_program, server_at) -> None:
     root = reachable_directory() / "root"
     start_program(root)

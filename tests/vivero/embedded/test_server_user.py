@@ -58,6 +58,7 @@ def embedded_stopped(root: Path) -> None:
         pass
 
 
+@pytest.mark.long
 def test_an_ordinary_user_cannot_share_a_server_of_root(nobody, root, quick, start_program, tmp_path) -> None:
     with embedded.acquire(root, quick), (tmp_path / "errors").open("w") as errors:
         refused = start_program(root, nobody.python, user=nobody.uid, env=nobody.environment, stderr=errors)
@@ -105,6 +106,7 @@ def test_a_root_inside_a_closed_directory_is_refused_and_left_closed(tmp_path, q
     assert modes(closed) == before
 
 
+@pytest.mark.long
 @as_root
 def test_binaries_out_of_reach_are_copied_and_left_closed(
     ask, tmp_path, reachable_directory, quick, monkeypatch, server_at

@@ -230,6 +230,7 @@ def once(source, target, ledger, *, number, after, suspends=True, end=None):
 NEVER = 1_000
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("after", "suspends"), [(False, True), (True, True), (True, False)], ids=["before", "after", "workers stopped"]
 )
@@ -253,6 +254,7 @@ def test_kills_at_every_step(source, target, tmp_path, after, suspends):
     assert number == (4 if suspends else 3), "suspension, creation, timer and cancellation"
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(("number", "after"), [(1, True), (3, False)], ids=["created", "not cancelled"])
 def test_a_killed_process(source, target, tmp_path, copy, number, after):
     key = source.start(order=f"killed {number}", path="pay")

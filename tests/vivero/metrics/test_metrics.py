@@ -100,6 +100,7 @@ async def test_names_of_clients_are_no_labels(database):
     assert shown.labels("vivero_http_request_time_seconds_count", "method") == {"GET", "other"}
 
 
+@pytest.mark.long
 async def test_the_lag_grows_while_the_consumer_hangs_and_is_gone_when_it_works_again(database, connection):
     supervision = replace(SupervisionSettings(), hang_after_s=4.0)
     async with (
@@ -124,6 +125,7 @@ async def test_the_lag_grows_while_the_consumer_hangs_and_is_gone_when_it_works_
         assert shown.sum("vivero_child_restarts_total", child="consumer", reason="hung") == 1
 
 
+@pytest.mark.long
 async def test_without_a_leader_the_lag_is_shown_too(database, connection):
     """The engine's node is gone; one that serves the API and does the chores tells how far behind the log is."""
     async with running(database, "engine") as engine:

@@ -136,6 +136,7 @@ async def test_a_collector_gets_the_spans_of_a_program(database):
     }
 
 
+@pytest.mark.long
 async def test_a_program_works_while_its_collector_is_away(database):
     tracing = TracingSettings("http://127.0.0.1:9/v1/traces", sample_ratio=1.0, flush_s=0.1)
     async with running(database, tracing=tracing) as node:

@@ -2,6 +2,7 @@
 
 from pathlib import Path
 
+import pytest
 from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanExporter
 
 from tests.engine.connectors.conftest import serving
@@ -133,6 +134,7 @@ async def test_an_instance_of_a_timer_begins_a_trace(monkeypatch, database):
         await traces.until(FROM_A_TIMER, f"{fired.context.trace_id:032x}")
 
 
+@pytest.mark.long
 async def test_a_trace_goes_from_node_to_node(monkeypatch, database):
     """The second node takes the request, and the first one leads the partition. Both are in one trace."""
     exporter = InMemorySpanExporter()
