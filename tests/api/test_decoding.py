@@ -103,6 +103,7 @@ def test_a_missing_property_is_named():
     assert caught.value.detail == "Request property [neededName] cannot be parsed"
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     "body",
     [

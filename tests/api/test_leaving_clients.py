@@ -289,7 +289,7 @@ SHORT = {
 }
 
 
-@pytest.mark.parametrize("step", [*SHORT, *AWAITED])
+@pytest.mark.parametrize("step", [*SHORT, *(pytest.param(step, marks=pytest.mark.long) for step in AWAITED)])
 async def test_clients_that_close_their_sending_side_get_their_answer(url, connected, step):
     """The server asks those that wait for long whether they are there. Only then comes what they wait for."""
     data, told = (SHORT | AWAITED)[step]

@@ -177,6 +177,7 @@ def check(seeds):
     assert not faults, "\n".join(f"VIVERO_SEED={name}: {found}" for name, found in list(faults.items())[:5])
 
 
+@pytest.mark.long
 def test_the_fold_of_events_is_the_engines_state(seed):
     check(range(seed, seed + 20))
 

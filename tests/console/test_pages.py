@@ -56,7 +56,14 @@ ALIKE = {
 DIAGRAMS = ("process", "instance", "past")
 
 
-@pytest.mark.parametrize("name", [name for name in PAGES if name not in ALIKE or "VIVERO_PICTURES" in os.environ])
+@pytest.mark.parametrize(
+    "name",
+    [
+        pytest.param(name, marks=[] if name in DIAGRAMS else pytest.mark.long)
+        for name in PAGES
+        if name not in ALIKE or "VIVERO_PICTURES" in os.environ
+    ],
+)
 def test_a_page_is_accessible(console, keys, name):
     console.open(PAGES[name].format(**keys))
     console.check(name)

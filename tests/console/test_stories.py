@@ -390,6 +390,7 @@ def test_a_form_keeps_the_digits_of_a_number_that_nobody_changes(console, api):
     expect(console.page.get_by_text("Done at position")).to_be_visible()
 
 
+@pytest.mark.long
 def test_a_file_is_deployed_and_started(console, api):
     console.open("/deploy")
     choose = console.page.get_by_label("Choose files")

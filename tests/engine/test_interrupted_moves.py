@@ -96,6 +96,7 @@ async def test_a_node_that_ends_after_each_step_is_followed_by_another(migrated)
         assert len(engine.errors) >= STEPS
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("statement", "when"),
     [

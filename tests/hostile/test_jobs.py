@@ -141,7 +141,6 @@ async def test_a_job_that_one_variable_makes_larger_than_an_answer_is_answered_a
     assert [len(jobs) for jobs in answers] == [1, 1]
 
 
-@pytest.mark.representative
 async def test_headers_of_a_megabyte_count_as_much_as_variables(target):
     header = "<zeebe:taskHeaders>" + f'<zeebe:header key="h" value="{"y" * 1_000_000}"/>' + "</zeebe:taskHeaders>"
     await task(target, "headers", header)

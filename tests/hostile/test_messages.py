@@ -167,7 +167,6 @@ async def test_a_key_that_is_none_is_an_incident_of_who_waits(target, variables,
     assert named in incident["errorMessage"].lower()
 
 
-@pytest.mark.representative
 async def test_a_key_of_a_million_characters_is_served_or_refused(target):
     await target.deployed(message("long-key") + waiting("long-key", "long-key"))
     key = "k" * 1_000_000

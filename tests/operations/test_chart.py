@@ -53,6 +53,7 @@ def test_helm_renders_the_same(helm, case):
     assert charts.rendered(helm, case) == (charts.HERE / f"{case}.yaml").read_text()
 
 
+@pytest.mark.long
 def test_kubernetes_accepts_the_manifests(tmp_path):
     """Those of all cases and the plain ones in one run, because the tool takes seconds to start."""
     plain = ROOT / "docs" / "operations" / "kubernetes.yaml"

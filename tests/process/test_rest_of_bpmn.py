@@ -1,5 +1,7 @@
 """Elements that few engines execute, through the whole program: over HTTP, and killed in the middle."""
 
+import pytest
+
 from tests.core.compensation_models import T, cancelled, done, in_line
 from tests.core.elements.test_conditional_flows import forked
 from tests.core.elements.test_loop_cardinality import several
@@ -29,6 +31,7 @@ TYPES = {
 COMMON = {"START_EVENT", "END_EVENT", "SERVICE_TASK", "PARALLEL_GATEWAY"}
 
 
+@pytest.mark.long
 async def test_they_go_on_after_a_kill(program):
     await program.restart()
     async with Caller(program.port) as caller:

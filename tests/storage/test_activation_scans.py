@@ -282,6 +282,7 @@ class World:
             self.sync.execute(COMPLETE.replace("ANY (%s)", locked), [lease.token])
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("run", range(6))
 async def test_bounds_change_nothing_of_what_is_leased(sync, connection, connect, seed, run):
     other = await connect()

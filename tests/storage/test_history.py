@@ -101,6 +101,7 @@ ENDED_ROOTS = """SELECT process_instance_key FROM process_instances
     WHERE process_instance_key = ANY ($1::bigint[]) AND ended_at IS NOT NULL AND parent_process_instance_key IS NULL"""
 
 
+@pytest.mark.long
 async def test_whatever_runs_or_waits_stays_and_the_rest_goes_whole(migrated, sync, seed):
     """Random trees in all states: called instances, messages, timers, loops. Replay gives what is left."""
     rng, gone = random.Random(seed), set()

@@ -1205,6 +1205,7 @@ def reading(names, besides):
     return statement("state", f"{' UNION ALL '.join(tables)} ORDER BY 1, 2", "")
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case.statement)
 async def test_a_call_that_comes_late_changes_nothing(case, proxy, database, connection, request):
     if case.statement == "nodes.register":

@@ -205,6 +205,7 @@ def of_a_schema(postgres_dsn, tmp_path_factory):
     return directory
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("before", ['CREATE SCHEMA "App"', "CREATE TABLE schema_of_others (n int)"])
 def test_a_schema_is_restored_whether_it_exists_or_not(of_a_schema, empty_database, before):
     execute(empty_database, before)

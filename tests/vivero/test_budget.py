@@ -197,6 +197,7 @@ def few(empty_database):
         yield with_user(empty_database, few)
 
 
+@pytest.mark.long
 def test_with_few_connections_everything_is_served(few, up):
     """The pools have what is left, and requests wait for each other. The program ends before its role is dropped."""
     program = up(few)

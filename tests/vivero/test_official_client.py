@@ -11,6 +11,7 @@ ROOT = Path(__file__).parents[2]
 EXAMPLE = ROOT / "examples" / "first" / "greet.py"
 
 
+@pytest.mark.long
 @pytest.mark.process
 def test_deploys_starts_works_and_awaits(up, database):
     server = up(database)

@@ -38,6 +38,7 @@ def folder(tmp_path):
     return tmp_path
 
 
+@pytest.mark.long
 def test_the_examples_of_the_page_pass_and_cover_the_model(folder):
     done = run_pytest(folder, "--process-coverage-min=100")
     assert "process coverage" in done.stdout, done.stdout + done.stderr

@@ -213,6 +213,7 @@ def test_tls_on_the_plain_port_is_told_so():
     assert "without TLS" in parse(b"\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03").error.detail
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("step", [None, 1, 7])
 def test_blank_lines_are_bounded_between_requests_too(step):
     request = post(b"Content-Length: 100", body=b"x" * 100)

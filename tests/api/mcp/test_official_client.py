@@ -17,7 +17,7 @@ async def use(client, tool, **arguments):
     return answer.structured_content or answer.content[0].text
 
 
-@pytest.mark.parametrize("mode", ["auto", "legacy"])
+@pytest.mark.parametrize("mode", ["auto", pytest.param("legacy", marks=pytest.mark.long)])
 async def test_an_agent_deploys_starts_finds_and_completes(program_address, mode):
     from mcp.client.client import Client  # imported late: it takes a second
 

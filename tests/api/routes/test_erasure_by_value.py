@@ -225,7 +225,11 @@ async def rows_of_logs(engine):
 OF_VARIABLE = {"variable": {"name": "email", "value": ESCAPED}}
 
 
-@pytest.mark.parametrize("subject", [{"values": [PERSON]}, OF_VARIABLE], ids=["text", "variable"])
+@pytest.mark.parametrize(
+    "subject",
+    [pytest.param({"values": [PERSON]}, marks=pytest.mark.long), OF_VARIABLE],
+    ids=["text", "variable"],
+)
 async def test_nothing_is_left_in_any_column_whatever_way_the_person_came_in(engine, client, migrated, subject):
     await engine.run(CreateInstance("p", variables={"email": msgspec.Raw(b'"bob@example.org"')}))
     await write_everywhere(engine)

@@ -386,6 +386,7 @@ LARGE = {
 }
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("content", LARGE.values(), ids=LARGE)
 def test_large_files_are_read_in_time(content):
     started = time.process_time()

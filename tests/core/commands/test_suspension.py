@@ -363,6 +363,7 @@ def test_many_timers_that_were_due_go_on_page_by_page(cut, monkeypatch):
     assert (cut.state_of(key), cut.state.weight) == ("COMPLETED", 0)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("steps", range(1, 12, 2))
 def test_a_second_suspension_comes_while_timers_go_on(steps):
     engine = Engine(LIMITS["quanta"])

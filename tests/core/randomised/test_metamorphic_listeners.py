@@ -40,6 +40,7 @@ def check(seed, alone=False):
     )
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("alone", [False, True])
 def test_engine_and_oracle_agree_with_listeners_on_everything(alone, seed):
     check_many(lambda one: check(one, alone), seed, MODELS, least=5 * MODELS)

@@ -105,6 +105,7 @@ def there_first(run, limits):
 IN_PAGES = StepLimits(quantum_items=1, migration_page=1)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("limits", [StepLimits(), IN_PAGES], ids=["whole", "quanta"])
 def test_a_run_goes_on_as_if_nothing_had_happened(seed, limits):
     seen, refused = Counter(), Counter()

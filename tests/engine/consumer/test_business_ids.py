@@ -73,6 +73,7 @@ async def test_what_began_before_it_in_the_same_batch_carries_none(engine):
     }
 
 
+@pytest.mark.long
 async def test_a_message_is_found_behind_pages_of_others(engine):
     """A channel with many messages is loaded in pages of those that fit."""
     for business_id in (*["other"] * (2 * MESSAGES_PER_PAGE), "mine"):

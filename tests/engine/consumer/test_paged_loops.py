@@ -362,6 +362,7 @@ async def test_what_waits_in_a_part_is_found(same_end, wait):
 SOON = WAITS["timer"].replace("PT2H", "PT0S")
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("again", [False, True])
 @pytest.mark.parametrize("wait", ["timer", "message"])
 async def test_suspended_waits_go_on_page_by_page(same_end, monkeypatch, wait, again):
@@ -421,6 +422,7 @@ async def test_an_ad_hoc_sub_process_goes_on_in_quanta(same_end, quantum_items):
     await same_end(serial, without=KEYS)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("quantum_items", [1, 500])
 async def test_an_ad_hoc_sub_process_is_cancelled_page_by_page(same_end, quantum_items):
     serial = begun(tools(), quantum_items=quantum_items)

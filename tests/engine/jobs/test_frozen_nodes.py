@@ -87,6 +87,7 @@ async def test_while_heartbeats_arrive_no_other_node_runs_the_execution(
     assert (first.figures.lost, second.figures.recovered) == (0, 0)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("ends", ["complete", "reschedule", "fail", "thread"])
 async def test_a_frozen_node_loses_its_execution_and_what_it_then_writes(
     ends, connection, connect, dispatcher, nursery, until, beat, ledger

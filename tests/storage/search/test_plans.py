@@ -353,6 +353,7 @@ SINCE, UNTIL = "1970-01-01T00:30:00Z", "1970-01-01T00:35:00Z"
 RANGES_OF_STARTS = ({"$gte": SINCE, "$lt": UNTIL}, {"$gt": SINCE, "$lte": UNTIL}, {"$lt": UNTIL})
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("state", [None, "completed", "ACTIVE", {"$neq": "ACTIVE"}])
 async def test_a_range_of_starts_by_the_end_gives_the_same_pages(connection, state):
     """Some ran for an hour, some ended before they began, some are active."""
@@ -517,6 +518,7 @@ def _rows_of(node):
     return (node["Actual Rows"] + removed) * node["Actual Loops"]
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("name", IMPLIED)
 async def test_what_follows_from_a_value_changes_no_answer(connection, name):
     resource, field = IMPLIED[name]
