@@ -74,10 +74,10 @@ demo: install $(CONSOLE) ## deploy an order process, work it to its end, stay up
 up: install $(CONSOLE) ## start the server on port 8080 with an embedded PostgreSQL
 	$(BIN)/vivero up $(ARGS)
 
-test: install    ## run the tests, six to ten minutes on two cores (WORKERS=0: in one process, which shows what tests print)
+test: install    ## run the tests, six minutes on two cores (WORKERS=0: in one process, which shows what tests print)
 	$(PYTEST) $(ARGS)
 
-test-long: install ## run the long and random tests, at most fourteen minutes on two cores
+test-long: install ## run the long and random tests, half an hour on two cores
 	$(PYTEST) -m long $(ARGS)
 
 check: install   ## formatting, lint and types, of the console too if it is installed

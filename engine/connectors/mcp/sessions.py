@@ -40,7 +40,7 @@ _CODES = {"prompts/get": PROMPT_ERROR, "resources/read": RESOURCE_ERROR}
 
 @dataclass(slots=True)
 class Sending:
-    """How far a call is. `sent`: the tool was perhaps called, so that a repetition could call it twice."""
+    """The stage of a call. `sent`: the tool was perhaps called, so that a repetition could call it twice."""
 
     sent: bool = False
 
