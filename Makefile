@@ -12,7 +12,7 @@ unexport PYTHONDONTWRITEBYTECODE
 PYTEST  = $(BIN)/python -m pytest -p no:xdist $(if $(filter-out 0,$(WORKERS)),--forks $(WORKERS))
 
 .DEFAULT_GOAL := help
-.PHONY: help install console deploy-tools peers chart docs sbom demo up test test-long check map tables reference schema statements format bench budget chaos mutants lock clean
+.PHONY: help install console deploy-tools peers chart docs sbom demo up test test-long check map tables reference schema statements format bench budget chaos mutants release-check lock clean
 
 help:            ## show this list
 	@sed -nE 's/^([a-z-]+): .*## (.*)/  make \1	\2/p' $(MAKEFILE_LIST) | expand -t 18
@@ -111,14 +111,18 @@ format: install  ## rewrite the code in the project's format
 bench: install   ## run the usual benchmarks (under three minutes; ARGS=timers, messages: more; ARGS="--url http://…": a server that runs)
 	@$(BIN)/python -m benchmarks $(ARGS)
 
-budget: install  ## count what an instance costs, and fail if it grew beyond the record (ARGS=--record: accept the counts)
+budget: install  ## count what an instance costs and what the program imports and installs; fail beyond the record (ARGS=--record: accept)
 	@$(BIN)/python -m benchmarks.budget $(ARGS)
+	@$(BIN)/python -m benchmarks.size $(ARGS)
 
 chaos: install   ## inject faults into clusters under load for an hour, and print figures (ARGS="kills --rounds 20": less)
 	@$(BIN)/python -m tests.chaos $(ARGS)
 
 mutants: install ## prove that the tests see: each seeded mutant must be caught by its named test
 	$(BIN)/python -m tests.mutants.run $(ARGS)
+
+release-check: console ## install wheel and source distribution on each Python of ARGS; run the demo and tests of the core there
+	$(BIN)/python -m tests.operations.release $(ARGS)
 
 lock: install    ## pin every dependency anew, with hashes and without addresses
 	$(BIN)/python -m pip install --quiet uv

@@ -11,7 +11,7 @@ from types import SimpleNamespace
 import pytest
 
 from benchmarks import __main__ as engine
-from benchmarks import budget, http_client
+from benchmarks import budget, http_client, size
 from benchmarks.capacity import BUSY, Costs, projection
 from benchmarks.given import commands_per_s, header
 from benchmarks.model import ONE_TASK
@@ -151,6 +151,23 @@ def test_the_record_has_each_count_of_this_python():
     record = json.loads(budget.RECORD.read_text(encoding="utf-8"))
     counts = {name for figures in record.values() for name in figures}
     assert counts >= {"statements", "rows_inserted", "wal_bytes", *(f"{name}_bytecodes" for name in budget.PACKAGES)}
+
+
+def test_the_size_of_the_program_is_compared_with_its_record():
+    record = {"packages": 66, "modules": 1000, "wheel_bytes": 100}
+    assert size.grown({"packages": 66, "modules": 1020, "wheel_bytes": 110, "new": 9}, record) == []
+    assert size.grown({"packages": 67, "modules": 1021}, record) == [
+        "packages has grown from 66 to 67",
+        "modules has grown from 1,000 to 1,021",
+    ]
+    head = "import time: self [us] | cumulative | imported package\n"
+    lines = (
+        "import time:       210 |        210 |   zipimport\nimport time:  1 | 2 |     vivero.cli\na line of the log\n"
+    )
+    assert size.imported(head + lines + lines) == {"modules": 2, "own_modules": 1}
+    [kept] = [record for name, record in json.loads(size.RECORD.read_text()).items() if name == "Python 3.11"]
+    assert kept["modules"] > kept["own_modules"] > 500
+    assert kept["packages"] == size.installed(size.ROOT / "requirements" / "program.txt")["packages"]
 
 
 def test_bytecodes_are_counted_by_package():

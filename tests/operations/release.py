@@ -69,7 +69,9 @@ def main(pythons: Sequence[str]) -> int:
     failed = 0
     with tempfile.TemporaryDirectory() as folder:
         wheel, source = built(Path(folder) / "dist")
-        print(f"{wheel.name}: {wheel.stat().st_size:,} bytes; {source.name}: {source.stat().st_size:,} bytes", flush=True)
+        print(
+            f"{wheel.name}: {wheel.stat().st_size:,} bytes; {source.name}: {source.stat().st_size:,} bytes", flush=True
+        )
         for number, python in enumerate(pythons or [sys.executable]):
             home = Path(folder) / str(number)
             home.mkdir()
