@@ -84,7 +84,7 @@ def test_the_image_gets_all_that_the_wheel_is_built_of():
 
 
 def composed(*files, **environment):
-    """What Compose makes of files. Fails with its message if it refuses them."""
+    """The services that Compose reads from files. Fails with its message if it refuses them."""
     options = [word for file in files for word in ("-f", file)]
     return yaml.safe_load(run(tool("docker-compose"), *options, "config", **environment))["services"]
 
