@@ -8,11 +8,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from dataclasses import replace as replaced
 from typing import Any
 
 from msgspec.structs import replace
 
 from vivero.core.agents.errors import (
+    CHANGED_GATEWAYS,
     FILTERED,
     MAXIMUM_CALLS,
     MISSING_TOOLS,
@@ -20,6 +22,7 @@ from vivero.core.agents.errors import (
     RESULTS_WITHOUT_CONTEXT,
     AgentError,
 )
+from vivero.core.agents.gateways import mcp
 from vivero.core.agents.inputs import AgentInputs
 from vivero.core.agents.memory.context import (
     ELEMENT_INSTANCE,
@@ -42,7 +45,15 @@ from vivero.core.agents.memory.context import (
 )
 from vivero.core.agents.memory.window import window
 from vivero.core.agents.model import CONTENT_FILTERED, PAUSE, AskedCall, ModelAnswer, ModelRequest
-from vivero.core.agents.results import GivenResult, cancelled, event_message, read_results, result_of
+from vivero.core.agents.results import (
+    NO_RESULT,
+    GivenResult,
+    cancelled,
+    event_message,
+    read_results,
+    result_of,
+    written_result,
+)
 from vivero.core.agents.schemas import problems
 from vivero.core.agents.tools import META, tools_of
 
@@ -95,13 +106,22 @@ class Respond:
     cancels: bool
 
 
-def begin(inputs: AgentInputs, job: AgentJob, *, waits: bool = True) -> Ask | WaitForResults:
+def begin(inputs: AgentInputs, job: AgentJob, *, waits: bool = True) -> Ask | Activate | WaitForResults:
     """The first step of a job. Raises AgentError.
 
     `waits`: results may be missing because their tools still run. Otherwise missing ones are those of calls that never
-    end.
+    end. Gateways are asked for their tools first.
     """
     context = _ready(inputs, job)
+    if context.state is AgentState.TOOL_DISCOVERY:
+        known = inputs.context
+        if known is None or (waits and known.properties.get(ELEMENT_INSTANCE) != job.element_instance_key):
+            return _discovery(inputs, context, job)
+        found = mcp.discovered(gateways_in(context), inputs.results)
+        if found is None:
+            return WaitForResults()
+        context = replace(context, state=AgentState.READY, tool_definitions=[*context.tool_definitions, *found])
+        inputs = replaced(inputs, results=[each for each in inputs.results if not mcp.is_discovery(each)])
     is_again = waits and context.properties.get(ELEMENT_INSTANCE) != job.element_instance_key
     added = _input(inputs, context, waits and not is_again, is_again)
     if added is None:
@@ -114,14 +134,21 @@ def begin(inputs: AgentInputs, job: AgentJob, *, waits: bool = True) -> Ask | Wa
 
 def _ready(inputs: AgentInputs, job: AgentJob) -> AgentContext:
     """The context of the job with the tools of its definition."""
-    known, tools = inputs.context, tools_of(inputs.elements)
+    known, tools, gateways = inputs.context, tools_of(inputs.elements), mcp.gateways_of(inputs.elements)
     metadata = AgentMetadata(job.process_definition_key, job.process_instance_key)
     if known is None:
         if any(result.id is not None for result in inputs.results):
             raise AgentError(RESULTS_WITHOUT_CONTEXT, "toolCallResults has results, but there is no agentContext")
         conversation = Conversation(IN_PROCESS, job.key, [])
-        return AgentContext(SCHEMA_VERSION, AgentState.READY, metadata, AgentMetrics(), tools, conversation)
-    was, names = known.metadata.process_definition_key, {tool.name for tool in tools}
+        state = AgentState.TOOL_DISCOVERY if gateways else AgentState.READY
+        properties = {mcp.CLIENTS: gateways} if gateways else {}
+        return AgentContext(SCHEMA_VERSION, state, metadata, AgentMetrics(), tools, conversation, properties)
+    was = known.metadata.process_definition_key
+    if set(gateways_in(known)) != set(gateways):
+        text = f"the gateways of the agent were {', '.join(gateways_in(known)) or 'none'}"
+        raise AgentError(CHANGED_GATEWAYS, f"{text}, and are now {', '.join(gateways) or 'none'}")
+    tools += [tool for tool in known.tool_definitions if mcp.route(tool.name, gateways)]
+    names = {tool.name for tool in tools}
     missing = [tool.name for tool in known.tool_definitions if tool.name not in names]
     if missing and was is not None and str(was) != job.process_definition_key:
         text = f"the process definition has no longer the tools {', '.join(missing)}"
@@ -131,7 +158,21 @@ def _ready(inputs: AgentInputs, job: AgentJob) -> AgentContext:
         process_definition_key=job.process_definition_key,
         process_instance_key=job.process_instance_key,
     )
-    return replace(known, state=AgentState.READY, metadata=metadata, tool_definitions=tools)
+    state = known.state if gateways and known.state is AgentState.TOOL_DISCOVERY else AgentState.READY
+    return replace(known, state=state, metadata=metadata, tool_definitions=tools)
+
+
+def gateways_in(context: AgentContext) -> list[str]:
+    """The ids of the gateways whose tools a context has."""
+    given = context.properties.get(mcp.CLIENTS)
+    return [str(id) for id in given] if isinstance(given, list) else []
+
+
+def _discovery(inputs: AgentInputs, context: AgentContext, job: AgentJob) -> Activate:
+    """The calls of all gateways. Events that have come already stay in the variable."""
+    context = replace(context, properties={**context.properties, ELEMENT_INSTANCE: job.element_instance_key})
+    events = [written_result(result) for result in inputs.results if result.id is None]
+    return Activate(context, mcp.discovery_calls(gateways_in(context)), events, AssistantMessage({}), False)
 
 
 def _input(
@@ -153,7 +194,7 @@ def _input(
     missing = [call for call in calls if call.id not in given]
     if missing and waits and not (inputs.interrupts and events):
         return None
-    answered = [_result(call, given) for call in calls]
+    answered = [_result(call, given, gateways_in(context)) for call in calls]
     more: list[Message] = [ToolCallResultMessage(answered), *map(event_message, events)]
     if is_again and inputs.user_prompt.strip():
         more.append(UserMessage([TextContent(inputs.user_prompt)], {}))
@@ -166,9 +207,11 @@ def _open_calls(messages: Sequence[Message]) -> list[ToolCall]:
     return list(last.tool_calls or ()) if isinstance(last, AssistantMessage) else []
 
 
-def _result(call: ToolCall, given: dict[str, GivenResult]) -> ToolCallResult:
-    found = given.get(call.id)
-    return cancelled(call) if found is None else result_of(call, found)
+def _result(call: ToolCall, given: dict[str, GivenResult], gateways: Sequence[str]) -> ToolCallResult:
+    found, route = given.get(call.id), mcp.route(call.name, gateways)
+    if found is None:
+        return cancelled(call, call.name if route is None else route[0])
+    return result_of(call, found) if route is None else mcp.gateway_result(call, found, route[0], NO_RESULT)
 
 
 def _instructed(context: AgentContext, inputs: AgentInputs) -> list[Message]:
@@ -223,7 +266,8 @@ def take(ask: Ask, answer: ModelAnswer, most_calls: int) -> Ask | Activate | Res
         return _ask(ask.inputs, _with(context, messages), ask.cancels)
     metrics = replace(context.metrics, tool_calls=context.metrics.tool_calls + len(good))
     given = [{"id": call.id, "name": call.name, "content": refused[call.id]} for call in calls if call.id in refused]
-    return Activate(replace(context, metrics=metrics), good, given, message, ask.cancels)
+    calls_of_elements = [mcp.routed(call, gateways_in(context)) for call in good]
+    return Activate(replace(context, metrics=metrics), calls_of_elements, given, message, ask.cancels)
 
 
 def _with_ids(calls: Sequence[AskedCall], context: AgentContext, number: int) -> list[AskedCall]:

@@ -75,21 +75,28 @@ def _documents(value: Any) -> Iterator[bool]:
 
 def result_of(call: ToolCall, given: GivenResult) -> ToolCallResult:
     """The result of a call for the conversation."""
-    return ToolCallResult(call.id, call.name, [_content(given.value, NO_RESULT)], call.name, given.completed_at)
+    return ToolCallResult(call.id, call.name, [content_of(given.value, NO_RESULT)], call.name, given.completed_at)
 
 
-def cancelled(call: ToolCall) -> ToolCallResult:
+def cancelled(call: ToolCall, element: str) -> ToolCallResult:
     """The result of a call that an event has cancelled."""
-    return ToolCallResult(call.id, call.name, [TextContent(INTERRUPTED)], call.name, interrupted=True)
+    return ToolCallResult(call.id, call.name, [TextContent(INTERRUPTED)], element, interrupted=True)
+
+
+def written_result(given: GivenResult) -> dict[str, Any]:
+    """The entry of the variable."""
+    entry = {"id": given.id, "name": given.name, "content": given.value}
+    return entry if given.completed_at is None else {**entry, "completedAt": given.completed_at}
 
 
 def event_message(given: GivenResult) -> UserMessage:
     """An event as a message. Its value may be empty."""
     empty = given.value in (None, {}, []) or (isinstance(given.value, str) and not given.value.strip())
-    return UserMessage([TextContent(EMPTY_EVENT) if empty else _content(given.value, EMPTY_EVENT)], {})
+    return UserMessage([TextContent(EMPTY_EVENT) if empty else content_of(given.value, EMPTY_EVENT)], {})
 
 
-def _content(value: Any, note: str) -> Content:
+def content_of(value: Any, note: str) -> Content:
+    """A value as a part of a message, with bounds. `note`: the text for an empty one."""
     if value is None or (isinstance(value, str) and not value.strip()):
         return TextContent(note)
     if isinstance(value, str):

@@ -55,7 +55,7 @@ def _problems(value: Any, schema: Any, path: str, depth: int) -> Iterator[str]:
 
 
 def _is(value: Any, kind: Any) -> bool:
-    types = _TYPES.get(kind)
+    types = _TYPES.get(kind) if isinstance(kind, str) else None
     if types is None:
         return True  # a type that only the model's author knows
     if isinstance(value, bool):
@@ -69,7 +69,7 @@ def _of_object(value: Mapping[str, Any], schema: Mapping[str, Any], path: str, d
     required, properties = schema.get("required"), schema.get("properties")
     before = f"{path}." if path else ""
     for name in required if isinstance(required, list) else ():
-        if name not in value:
+        if isinstance(name, str) and name not in value:
             yield f"'{before}{name}' is missing"
     known = properties if isinstance(properties, dict) else {}
     for name, item in value.items():

@@ -10,7 +10,7 @@ import re
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from vivero.core.agents.errors import INVALID_INPUT, INVALID_TOOL, UNSUPPORTED, AgentError
+from vivero.core.agents.errors import INVALID_INPUT, INVALID_TOOL, AgentError
 from vivero.core.agents.memory.context import ToolDefinition
 
 PREFIX = "toolCall."
@@ -23,19 +23,21 @@ _NAME = re.compile(rf"[A-Za-z0-9_-]{{1,{NAME_CHARACTERS}}}")
 
 
 def tools_of(elements: Any) -> list[ToolDefinition]:
-    """The tools of a list of elements, in its order. Raises AgentError that names the element."""
+    """The tools of a list of elements, in its order, without gateways. Raises AgentError that names the element."""
     if not isinstance(elements, list) or not all(isinstance(element, dict) for element in elements):
         raise AgentError(INVALID_INPUT, "adHocSubProcessElements is not a list of elements")
-    return [_tool(element) for element in elements]
+    return [_tool(element) for element in elements if not is_gateway(element)]
+
+
+def is_gateway(element: Mapping[str, Any]) -> bool:
+    """Whether an element stands for the tools of another system."""
+    return GATEWAY in (element.get("properties") or {})
 
 
 def _tool(element: Mapping[str, Any]) -> ToolDefinition:
     id = element.get("elementId")
     if not isinstance(id, str) or not id:
         raise AgentError(INVALID_INPUT, "adHocSubProcessElements has an element without elementId")
-    gateway = (element.get("properties") or {}).get(GATEWAY)
-    if gateway is not None:
-        raise AgentError(UNSUPPORTED, f"the tool '{id}' is a gateway of type '{gateway}', which is not supported")
     description = element.get("documentation") or element.get("elementName") or id
     return ToolDefinition(id, str(description), _schema(id, element.get("parameters") or []))
 

@@ -7,6 +7,7 @@ from functools import partial
 from typing import Any
 
 from vivero.core.agents.errors import INVALID_INPUT, AgentError
+from vivero.core.agents.gateways import mcp
 from vivero.core.agents.inputs import get, read_inputs, text
 from vivero.core.agents.loop import WaitForResults, begin
 from vivero.core.agents.memory.context import built
@@ -68,7 +69,10 @@ class ToolsSchema:
         """The definitions of the tools. Raises ConnectorError."""
         with raising_connector_errors():
             container = text(call.inputs.get("data"), "containerElementId").strip()
-            return {"toolDefinitions": built(tools_of(await _elements(self._around, call.job, container)))}
+            elements = await _elements(self._around, call.job, container)
+            gateways = mcp.described(elements)
+            more = {"gatewayToolDefinitions": gateways} if gateways else {}
+            return {"toolDefinitions": built(tools_of(elements)), **more}
 
 
 async def _elements(around: Surroundings, job: ConnectorJob, container: str) -> Any:

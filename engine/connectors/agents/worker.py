@@ -49,13 +49,11 @@ class Models(Protocol):
         """The answer to one request. Raises AgentError."""
 
 
-async def ask_until_done(step: Ask, call: Call, models: Models) -> Activate | Respond:
+async def ask_until_done(step: Ask | Activate | Respond, call: Call, models: Models) -> Activate | Respond:
     """The end of all calls of the model that one job needs. Raises AgentError."""
-    while True:
-        after = take(step, await models.ask(step, call), models.max_tool_calls)
-        if not isinstance(after, Ask):
-            return after
-        step = after
+    while isinstance(step, Ask):
+        step = take(step, await models.ask(step, call), models.max_tool_calls)
+    return step
 
 
 async def decide(call: Call, models: Models) -> Completion:

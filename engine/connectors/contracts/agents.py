@@ -23,6 +23,7 @@ _MODEL_INPUTS = (
 _ERRORS = (
     *("FAILED_MODEL_CALL", "MAXIMUM_NUMBER_OF_MODEL_CALLS_REACHED", "FAILED_TO_PARSE_RESPONSE_CONTENT"),
     *("MODEL_RESPONSE_CONTENT_FILTERED", "NO_USER_MESSAGE_CONTENT", "TOOL_CALL_RESULTS_ON_EMPTY_CONTEXT"),
+    *("MIGRATION_GATEWAY_TOOL_DEFINITIONS_CHANGED", "MCP_GATEWAY_INVALID_TOOL_DEFINITIONS"),
     *("MIGRATION_MISSING_TOOLS", "INVALID_TOOL_DEFINITION", "UNSUPPORTED", "UNSUPPORTED_DOCUMENT", "NOT_ALLOWED"),
     *("AGENT_BUDGET_EXCEEDED", "AGENTS_STOPPED", "AGENT_LEDGER_UNAVAILABLE"),
 )
@@ -67,7 +68,7 @@ TOOLS_SCHEMA = Contract(
     name="Tools of an agent",
     types=("io.camunda.agenticai:adhoctoolsschema:1",),
     inputs=(Input("data.containerElementId", required=True),),
-    result="toolDefinitions",
+    result="toolDefinitions, gatewayToolDefinitions",
     handler="vivero.engine.connectors.agents.tasks:ToolsSchema",
     errors=("AD_HOC_SUB_PROCESS_NOT_FOUND",),
 )

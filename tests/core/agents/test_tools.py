@@ -54,12 +54,6 @@ def test_wrong_parameters_are_named(parameters, why):
         schema(*parameters)
 
 
-def test_gateways_are_refused_by_name():
-    properties = {"io.camunda.agenticai.gateway.type": "mcpClient"}
-    with pytest.raises(AgentError, match="the tool 'M' is a gateway of type 'mcpClient'"):
-        tools_of([{"elementId": "M", "properties": properties}])
-
-
 def test_providers_get_names_that_they_take():
     assert alias("Load_the-data7") == "Load_the-data7"
     long, other = alias("a" * 90), alias("a" * 91)

@@ -6,8 +6,9 @@ import pytest
 import trio
 
 from tests.core.engine import raw
-from tests.engine.connectors.agent_models import AGENT, Script, agent, agent_task, chat, provider
+from tests.engine.connectors.agent_models import AGENT, TOOLS, Script, agent, agent_task, chat, provider
 from tests.engine.connectors.dispatching import calling, ended, running
+from tests.engine.connectors.mcp_servers import McpServer, said, tool
 from vivero.core.records.instances import CancelInstance, ResolveIncident
 from vivero.core.records.jobs import CompleteJob, UpdateJob
 from vivero.engine.connectors.agent_settings import AgentSettings
@@ -385,3 +386,47 @@ async def test_a_header_that_cannot_be_sent_is_named(engine, dispatcher, server)
         await engine.create(question="Go")
         assert "the header X-Team has a character that a header cannot have" in await incident(engine)
     assert server.received == []
+
+
+GATEWAY = (
+    '<serviceTask id="{id}" name="Files"><extensionElements><zeebe:taskDefinition type="'
+    'io.camunda.agenticai:mcpremoteclient:1"/><zeebe:properties><zeebe:property '
+    'name="io.camunda.agenticai.gateway.type" value="mcpClient"/></zeebe:properties><zeebe:ioMapping>'
+    '<zeebe:input source="http" target="data.transport.type"/>'
+    '<zeebe:input source="{url}/{id}" target="data.transport.http.url"/>'
+    '<zeebe:input source="aiAgentTool" target="data.connectorMode.type"/>'
+    '<zeebe:input source="=toolCall.method" target="data.connectorMode.toolOperation.method"/>'
+    '<zeebe:input source="=toolCall.params" target="data.connectorMode.toolOperation.params"/>'
+    '</zeebe:ioMapping><zeebe:taskHeaders><zeebe:header key="resultVariable" value="toolCallResult"/>'
+    "</zeebe:taskHeaders></extensionElements></serviceTask>"
+)
+
+
+async def test_the_tools_of_mcp_servers(engine, dispatcher, server, other):
+    """Situations 18 to 20: two gateways, one of which refuses at first; a call, and the error of another one."""
+    answers = {"read": said("the file"), "burn": said("it is wet", isError=True)}
+    stub = McpServer(
+        {
+            "tools/list": {"tools": [tool("read"), tool("burn")]},
+            "tools/call": lambda params: answers[params["name"]],
+        }
+    )
+    refuses = [True]
+    other.answer = lambda request: (401, {}, b"") if refuses and request.target == "/crm" else stub(request)
+    server.answer = script = Script(
+        [chat(None, ("a", "MCP_files___read", {}), ("b", "MCP_crm___burn", {}), WEATHER), chat("Done.")]
+    )
+    gateways = "".join(GATEWAY.format(id=id, url=other.url) for id in ("files", "crm"))
+    await engine.deploy(agent(server.url, tools=TOOLS + gateways))
+    async with running(dispatcher()):
+        await engine.create(question="Go")
+        message = await incident(engine)
+        assert message.startswith("MCP_SERVER_ERROR: the server answers 401"), message
+        assert script.bodies == [], "the agent waits for all gateways"
+        refuses.clear()
+        await resolve(engine)
+        await ended(engine, 1)
+    names = [each["function"]["name"] for each in script.bodies[0]["tools"]]
+    assert names[3:] == ["MCP_files___read", "MCP_files___burn", "MCP_crm___read", "MCP_crm___burn"]
+    assert script.results() == ["the file", "Error: it is wet", '{"sun":true,"city":"Bonn"}']
+    assert (await answer_of(engine))["responseText"] == "Done."
