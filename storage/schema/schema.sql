@@ -1164,7 +1164,7 @@ CREATE INDEX process_instances_incidents ON process_instances USING btree (proce
 CREATE INDEX process_instances_incidents_definition ON process_instances USING btree (process_definition_key) WHERE incidents > 0 AND ended_at IS NULL;
 CREATE INDEX process_instances_late ON process_instances USING btree (started_at) WHERE (ended_at - started_at) < '00:00:00'::interval OR (ended_at - started_at) > '00:01:00'::interval;
 CREATE INDEX process_instances_live ON process_instances USING btree (part_key) WHERE ended_at IS NULL;
-CREATE INDEX process_instances_open ON process_instances USING btree (process_definition_key, started_at) WHERE ended_at IS NULL AND due_at IS NULL;
+CREATE INDEX process_instances_open ON process_instances USING btree (process_definition_key, started_at) INCLUDE (process_instance_key) WHERE ended_at IS NULL AND due_at IS NULL;
 CREATE INDEX process_instances_parent ON process_instances USING btree (parent_process_instance_key) WHERE parent_process_instance_key IS NOT NULL;
 CREATE INDEX process_instances_process_started ON process_instances USING btree (process_id, started_at, process_instance_key);
 CREATE INDEX process_instances_started ON process_instances USING btree (started_at);
