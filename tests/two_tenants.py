@@ -83,6 +83,10 @@ def fill(rows, key, tenant):
     )
     rows.put("agent_usage", tenant_id=tenant, process_id=process, process_instance_key=key, day=NOW, calls=1, tokens=9)
     rows.put("agent_stops", tenant_id=tenant, process_id=process, model="m", stopped_at=NOW)
+    rows.put(
+        "inbound_connectors", process_definition_key=key, element_id="wait", tenant_id=tenant, process_id=process,
+        type="x", state="ACTIVE", waiting=1, events=0, errors=0, node="n", updated_at=NOW,
+    )  # fmt: skip
     owner = {"owner_type": "USER", "owner_id": "bob", "owner_provider": "PASSWORD"}
     view = {"resource": "user-tasks", "name": "late", "query": f"process=process-of-{tenant}", "is_shared": True}
     rows.put("saved_views", **owner, **view, tenant_id=tenant, created_at=NOW, updated_at=NOW)

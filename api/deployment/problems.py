@@ -21,7 +21,7 @@ from vivero.core.feel import Expression
 from vivero.core.records.catalogue import ResourceReference
 from vivero.core.resources.kinds import read_resources
 from vivero.core.resources.problems import problems_of
-from vivero.engine.connectors.inbound import webhooks
+from vivero.engine.connectors.inbound import places, webhooks
 
 Files = Sequence[tuple[str, bytes]]
 """Names and contents."""
@@ -93,6 +93,7 @@ def webhook_problems(parsed: Sequence[Parsed]) -> list[str]:
     for resource in parsed:
         for process in resource.processes:
             problems += webhooks.problems(resource.resource, process)
+            problems += places.problems(resource.resource, [process])
             paths = {webhook.path for webhook in webhooks.webhooks_of(process)}
             problems += taken(resource, process, paths & owners.keys())
             owners |= dict.fromkeys(paths, process.id)

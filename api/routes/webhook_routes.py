@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from vivero.api.access.needs import PUBLIC, READ_SYSTEM, UPDATE_SYSTEM
 from vivero.api.callers import audited
-from vivero.api.routes import outbox, webhooks
+from vivero.api.routes import inbound_connectors, outbox, webhooks
 from vivero.api.routes.route import Handler, Route, variables_limit
 
 METHODS = ("POST", "GET", "PUT", "DELETE")
@@ -37,6 +37,7 @@ def _changes(method: str, path: str, handler: Handler) -> Route:
 
 WEBHOOK_ROUTES = (
     _reads("GET", "/webhooks", webhooks.search),
+    _reads("GET", "/inbound-connectors", inbound_connectors.search),
     *map(_receives, METHODS),
     _reads("POST", "/outbox/search", outbox.search),
     _reads("GET", "/outbox/{eventId}", outbox.get),

@@ -5,13 +5,14 @@ A new connector has a contract in `contracts`, and a line here.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 
-from vivero.engine.connectors.contract import Contract
+from vivero.engine.connectors.contract import Contract, InboundContract
 from vivero.engine.connectors.contracts.agents import AGENT, AGENT_TASK, TOOLS_SCHEMA
 from vivero.engine.connectors.contracts.email import EMAIL
 from vivero.engine.connectors.contracts.graphql import GRAPHQL
 from vivero.engine.connectors.contracts.http_json import HTTP_JSON
+from vivero.engine.connectors.contracts.inbound.http_polling import HTTP_POLLING
 from vivero.engine.connectors.contracts.send_message import SEND_MESSAGE
 from vivero.engine.connectors.contracts.sendgrid import SENDGRID
 from vivero.engine.connectors.contracts.slack import SLACK
@@ -33,3 +34,10 @@ def by_type(contracts: Iterable[Contract]) -> dict[str, Contract]:
 
 
 BY_TYPE = by_type(CONTRACTS)
+
+INBOUND_CONTRACTS = (HTTP_POLLING,)
+"""Webhooks are apart: other systems call them, and nothing needs to run."""
+
+INBOUND_BY_TYPE: Mapping[str, InboundContract] = {
+    type: contract for contract in INBOUND_CONTRACTS for type in contract.types
+}

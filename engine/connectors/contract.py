@@ -77,3 +77,17 @@ class Contract:
     def is_installed(self) -> bool:
         """Whether the modules that it needs are there. Nothing is imported."""
         return all(find_spec(module) is not None for module in self.modules)
+
+
+@dataclass(frozen=True)
+class InboundContract(Contract):
+    """The contract of an inbound connector. Its inputs are properties of the element, and `result` is an event.
+
+    `handler` names a `receivers.receiver.Receiver`."""
+
+    starts: bool = True
+    """Whether start events may have it."""
+    per_wait: bool = False
+    """It works for each element instance that waits, of all versions. Otherwise for the latest version alone."""
+    ttl_s: float = 3600.0
+    """The life of a message whose model names none."""

@@ -8,9 +8,10 @@ from vivero.core.bpmn.model import Node, Process
 from vivero.core.bpmn.reading.report import quote
 from vivero.core.feel import Expression
 from vivero.core.shared.secret_places import FAMILY
-from vivero.engine.connectors.contents import BY_TYPE
+from vivero.engine.connectors.contents import BY_TYPE, INBOUND_BY_TYPE
 from vivero.engine.connectors.contract import Contract
-from vivero.engine.connectors.inbound.webhooks import INBOUND_TYPE, WEBHOOK
+from vivero.engine.connectors.inbound.elements import INBOUND_TYPE
+from vivero.engine.connectors.inbound.webhooks import WEBHOOK
 
 INBOUND = "inbound."
 """The beginning of the properties of inbound connectors."""
@@ -33,7 +34,13 @@ def warnings(resource: str, processes: Iterable[Process], enabled: bool) -> Iter
 def _problems(node: Node) -> Iterator[str]:
     """The problems of an element that asks for a connector that Vivero does not have."""
     inbound = node.properties.get(INBOUND_TYPE, "").strip()
-    if inbound and inbound != WEBHOOK:
+    served = INBOUND_BY_TYPE.get(inbound)
+    if served is not None and not served.is_installed:
+        yield (
+            f"the inbound connector {quote(inbound)} needs packages that are not installed here: pip install"
+            f" 'vivero[{served.extra}]'"
+        )
+    elif inbound and inbound != WEBHOOK and served is None:
         yield (
             f"Vivero has no inbound connector {quote(inbound)}, so nothing comes in here: let a program of your own"
             " start the process or publish the message"
@@ -67,7 +74,7 @@ def uses(process: Process) -> Iterator[tuple[str, str]]:
     """The elements of a process that use connectors of this program, with the types of these."""
     for node in process.nodes.values():
         inbound = node.properties.get(INBOUND_TYPE, "")
-        if inbound == WEBHOOK:
+        if inbound == WEBHOOK or inbound in INBOUND_BY_TYPE:
             yield node.id, inbound
         if node.job is not None and (type := _static(node.job.type)) in BY_TYPE:
             yield node.id, type

@@ -730,6 +730,25 @@ CREATE TABLE idempotency_keys (
 );
 CREATE INDEX idempotency_keys_expiry ON idempotency_keys USING btree (expires_at);
 
+-- table inbound_connectors
+CREATE TABLE inbound_connectors (
+    process_definition_key bigint NOT NULL,
+    element_id text NOT NULL,
+    tenant_id text NOT NULL,
+    process_id text NOT NULL,
+    type text NOT NULL,
+    state text NOT NULL,
+    waiting integer NOT NULL,
+    events bigint NOT NULL,
+    errors bigint NOT NULL,
+    event_at timestamp with time zone,
+    error_at timestamp with time zone,
+    error text,
+    node text NOT NULL,
+    updated_at timestamp with time zone NOT NULL,
+    CONSTRAINT inbound_connectors_pkey PRIMARY KEY (process_definition_key, element_id)
+);
+
 -- table inbox
 CREATE TABLE inbox (
     target_partition integer NOT NULL,

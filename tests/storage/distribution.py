@@ -95,6 +95,7 @@ GLOBAL = {
         "usage metrics: sums of all partitions, by time and tenant",
     ),
     "agent_usage": "a budget is for all instances of a tenant, in all partitions",
+    "inbound_connectors": "one node works them for the instances of all partitions",
     "agent_stops": "the operator stops agents of all partitions",
     "idempotency_keys": "a repeated request may come to another partition than the first one",
     "batch_operations": "one batch operation changes instances of all partitions; partition 1 owns it",
@@ -163,6 +164,7 @@ NOT_ERASED = {
     **dict.fromkeys(("documents", "document_contents", "document_parts", "document_usage"), DOCUMENTS),
     "agent_usage": STATISTICS,
     "agent_stops": OPERATORS,
+    "inbound_connectors": "names of models, and errors without values of variables",
     "audit_log": "who changed what, as the law asks for: no variables, bodies, or values of an erasure",
     **dict.fromkeys(
         (

@@ -29,6 +29,7 @@ CLI_COMMANDS: Mapping[str, Mapping[str, tuple[str, str]]] = {
         "db": ("server.db:db", "Print the SQL of the second database role, for multi-tenancy."),
         "background": ("server.background:background", "List, run, pause, cancel and retry background jobs."),
         "agents": ("server.agents:agents", "Stop AI agents, let them go on, and list what is stopped."),
+        "connectors": ("server.connectors:connectors", "List inbound connectors: states, last events and errors."),
         "outbox": ("server.outbox:outbox", "List, retry and drop deliveries of the outbox webhook."),
         "backup": ("server.backup:backup", "Back up the database into a new directory, while the server works."),
         "restore": ("server.backup:restore", "Restore a backup of `vivero backup` into an empty database."),

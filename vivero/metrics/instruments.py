@@ -19,6 +19,7 @@ from vivero.api.http.metrics import RequestFigures
 from vivero.api.http1.figures import HttpFigures
 from vivero.engine.appender.task import Appender
 from vivero.engine.compute.pool import ComputePool
+from vivero.engine.connectors.receivers.figures import ReceiverFigures
 from vivero.engine.consumer.leadership import Consumer
 from vivero.engine.counters.counts_by_type import MAX_TYPES, OTHER, CountsByType
 from vivero.engine.definitions.cache import DefinitionCache
@@ -322,6 +323,11 @@ INSTRUMENTS: Sequence[Instrument] = (
     counter(
         "incidents.resolved", "{incident}", "Incidents resolved, or gone with their elements.", of_incidents("resolved")
     ),
+    counter(
+        "inbound.events", "{event}", "Events that receivers of inbound connectors took.",
+        one(ReceiverFigures, "events"),
+    ),
+    counter("inbound.errors", "{error}", "Errors of receivers; they go on.", one(ReceiverFigures, "errors")),
     # caches and pools
     counter("definitions.hits", "{look-up}", "Models that the engine found in the cache.", of_cache("hits")),
     counter("definitions.misses", "{look-up}", "Models that the engine did not find in the cache.", of_cache("misses")),

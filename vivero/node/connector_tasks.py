@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import random
 from collections.abc import Iterator, Mapping
 from functools import partial
 from typing import Protocol
+
+import trio
 
 from vivero.api.services import WebhookAccess
 from vivero.config.sections import Config
@@ -26,7 +29,9 @@ from vivero.storage.postgres.pool import Pool
 from vivero.storage.postgres.startup_problems import StartupProblem
 from vivero.storage.state.save import DEFINITIONS_CHANNEL
 
-NAME = "connectors"
+NAME, RECEIVERS = "connectors", "receivers"
+RECEIVER_THREADS = 64
+"""Threads for clients that are not Trio's, apart from all others of the node."""
 
 
 class Dispatcher(Protocol):
@@ -43,8 +48,25 @@ class Dispatcher(Protocol):
     def wake(self) -> None: ...
 
 
+class ReceiverTask(Protocol):
+    """`engine.connectors.receivers.task.Receivers`."""
+
+    @property
+    def figures(self) -> object: ...
+
+    async def run(self, beat: Beat) -> None: ...
+
+    def close(self) -> None: ...
+
+    def drain(self) -> None: ...
+
+    def outdated(self) -> None: ...
+
+
 class ConnectorTasks(NodePart):
-    """The dispatcher of jobs, on nodes with the role `jobs`, and the webhooks. Neither if connectors are disabled.
+    """The dispatcher of jobs and the receivers, on nodes with the role `jobs`, and the webhooks.
+
+    It has none of them if connectors are disabled.
 
     Raises:
         StartupProblem: the secrets cannot be read.
@@ -59,7 +81,9 @@ class ConnectorTasks(NodePart):
         completions: Completions,
         definitions: DefinitionCache,
         tracer: Tracer | None = None,
+        node: str = "node",
     ) -> None:
+        self.receivers: ReceiverTask | None = None
         self.dispatcher: Dispatcher | None = None
         self.webhooks: WebhookAccess | None = None
         if not config.connectors.enabled:
@@ -71,6 +95,10 @@ class ConnectorTasks(NodePart):
         from vivero.engine.connectors.outbound.documents import CallDocuments
         from vivero.engine.connectors.outbound.own_commands import OwnCommands
         from vivero.engine.connectors.outbound.surroundings import NodeParts
+        from vivero.engine.connectors.receivers.events import EventCommands
+        from vivero.engine.connectors.receivers.receiver import ReceiverParts
+        from vivero.engine.connectors.receivers.registry import ReceiverRegistry
+        from vivero.engine.connectors.receivers.task import Receivers
         from vivero.engine.documents.opening import open_stores
         from vivero.engine.documents.uploads import DocumentStorage
 
@@ -89,6 +117,23 @@ class ConnectorTasks(NodePart):
                 definitions.process,
                 partial(HttpClient, tracer=tracer),
             )
+            receiver_parts = ReceiverParts(
+                settings,
+                EventCommands(commands),
+                values,
+                reads.connection,
+                partial(HttpClient, tracer=tracer),
+                trio.CapacityLimiter(RECEIVER_THREADS),
+                random.random,
+                documents,
+            )
+            self.receivers = Receivers(
+                connections.dedicated(RECEIVERS, **ONCE),
+                ReceiverRegistry(reads.connection, definitions),
+                receiver_parts,
+                node,
+                multi_tenancy=config.tenants.enabled,
+            )
             self.dispatcher = ConnectorDispatcher(
                 connections.dedicated(NAME, **ONCE),
                 parts,
@@ -101,11 +146,20 @@ class ConnectorTasks(NodePart):
         """The dispatcher's child, if there is one."""
         if (dispatcher := self.dispatcher) is not None:
             yield Child(NAME, dispatcher.run, dispatcher.close, dispatcher.drain)
+        if (receivers := self.receivers) is not None:
+            yield Child(RECEIVERS, receivers.run, receivers.close, receivers.drain)
+
+    def figures(self) -> Iterator[object]:
+        """The counts of the receivers."""
+        if self.receivers is not None:
+            yield self.receivers.figures
 
     def hears(self, events: NodeEvents) -> None:
         """Read the webhooks again after a deployment, and look when jobs may be available."""
         if self.webhooks is not None:
             events.channels.changed(self.webhooks.registry.outdated, DEFINITIONS_CHANNEL)
+        if self.receivers is not None:
+            events.channels.changed(self.receivers.outdated, DEFINITIONS_CHANNEL)
         if (dispatcher := self.dispatcher) is not None:
             events.jobs.append(lambda type_, tenant, _count: dispatcher.available(type_, tenant))
             events.channels.changed(dispatcher.wake, JOBS_CHANNEL, CLOCK_CHANNEL)

@@ -5,17 +5,21 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import ClassVar
 
-from vivero.core.bpmn.model import MessageEvent, Node, Process
+from vivero.core.bpmn.model import Node, Process
 from vivero.core.bpmn.reading.secret_references import named_in
-from vivero.core.feel import FeelError
 from vivero.engine.connectors.errors import ConnectorError
-from vivero.engine.connectors.work.results import compiled
-from vivero.engine.jobs.durations import seconds
+from vivero.engine.connectors.inbound.elements import (
+    EVENT_EXPRESSIONS,
+    INBOUND_TYPE,
+    InboundElement,
+    message_of,
+    problems_of_place,
+    problems_of_values,
+)
 
 WEBHOOK = "io.camunda:webhook:1"
-INBOUND_TYPE = "inbound.type"
 ANY = "any"
 METHODS = (ANY, "get", "post", "put", "delete")
 ALGORITHMS: Mapping[str, str] = {"sha_1": "sha1", "sha_256": "sha256", "sha_512": "sha512"}
@@ -41,7 +45,7 @@ variables."""
 LISTS = (AUDIENCE, REQUIRED_ROLES)
 """Those that are lists of texts, or one text."""
 EXPRESSIONS = (
-    *("activationCondition", "correlationKeyExpression", "messageIdExpression", "resultExpression"),
+    *EVENT_EXPRESSIONS,
     *("inbound.responseExpression", "inbound.responseBodyExpression", "inbound.verificationExpression"),
     *("inbound.auth.apiKeyLocator", "inbound.auth.jwt.permissionsExpression"),
     "inbound.hmacScopes",
@@ -53,18 +57,14 @@ JUDGES = (
 """Those that decide about a call. No secret is put into them: they would compare the reference, which everybody can
 write."""
 ENABLED, NOT_ENABLED = "enabled", ("", "disabled")
-DEFAULT_TTL_S = 3600.0
 _PATH = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,199}")
 
 
 @dataclass(frozen=True, slots=True)
-class Webhook:
-    """An element that waits for calls of a path."""
+class Webhook(InboundElement):
+    """An element that waits for calls of a path. Without a message, a call starts the process."""
 
-    element_id: str
-    message: str | None
-    """The name of the message that a call publishes. None: a call starts the process."""
-    properties: Mapping[str, str]
+    code: ClassVar[str] = "WEBHOOK"
 
     @property
     def path(self) -> str:
@@ -83,15 +83,6 @@ class Webhook:
         """Whether calls need an HMAC."""
         return self.get("inbound.shouldValidateHmac") == ENABLED
 
-    @property
-    def ttl_ms(self) -> int:
-        text = self.get("messageTtl")
-        return round((seconds(text) if text else DEFAULT_TTL_S) * 1000)
-
-    def get(self, name: str) -> str:
-        """A property; empty if there is none."""
-        return self.properties.get(name, "").strip()
-
     def credential(self, name: str) -> str:
         """A text that calls are checked with, before its secrets. Raises ConnectorError if it is empty or no text."""
         text = self.get(name)
@@ -108,14 +99,6 @@ class Webhook:
         if not isinstance(items, list) or not all(isinstance(item, str) and item for item in items):
             raise ConnectorError("WEBHOOK", f"the property {name} must give a list of texts that are not empty")
         return items
-
-    def evaluate(self, name: str, variables: Mapping[str, Any]) -> Any:
-        """The value of a property that is an expression; null if there is none. Raises ConnectorError."""
-        text = self.get(name)
-        try:
-            return compiled(text).evaluate(variables).value if text else None
-        except FeelError as error:
-            raise ConnectorError("WEBHOOK", f"the property {name} fails: {error}") from error
 
 
 def webhooks_of(process: Process) -> Iterator[Webhook]:
@@ -174,12 +157,11 @@ def _elements(process: Process) -> list[Node]:
 
 
 def _webhook(node: Node) -> Webhook:
-    message = str(node.event.name.static_value) if isinstance(node.event, MessageEvent) else None
-    return Webhook(node.id, message, node.properties)
+    return Webhook(node.id, message_of(node), node.properties)
 
 
 def _problems(node: Node) -> Iterator[str]:
-    yield from _problems_of_place(node)
+    yield from problems_of_place(node, "a webhook")
     webhook = Webhook(node.id, None, node.properties)
     if not _PATH.fullmatch(webhook.path):
         yield "inbound.context, the path of the webhook, needs 1 to 200 letters, digits, - and _"
@@ -189,25 +171,7 @@ def _problems(node: Node) -> Iterator[str]:
     for name in JUDGES:
         if named_in([webhook.get(name)]):
             yield f"the property {name} names a secret, but only credentials get secrets: it would see the reference"
-    for name in EXPRESSIONS:
-        try:
-            compiled(webhook.get(name) or "=null")
-        except FeelError as error:
-            yield f"the property {name} is not a valid expression: {error}"
-    try:
-        _ = webhook.ttl_ms
-    except ValueError as error:
-        yield f"messageTtl: {error}"
-
-
-def _problems_of_place(node: Node) -> Iterator[str]:
-    if isinstance(node.event, MessageEvent):
-        if not node.event.name.is_static:
-            yield "the name of the message of a webhook must not be an expression"
-        if node.event.correlation_key is not None and not node.properties.get("correlationKeyExpression"):
-            yield "a webhook that continues instances needs correlationKeyExpression"
-    elif node.type != "START_EVENT" or node.event is not None:
-        yield "only none start events and events with a message can have a webhook"
+    yield from problems_of_values(webhook, EXPRESSIONS)
 
 
 def _problems_of_access(webhook: Webhook) -> Iterator[str]:

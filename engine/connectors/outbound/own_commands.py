@@ -48,18 +48,26 @@ class OwnCommands:
 
         Cancel it to limit its time. Raises ConnectorError.
         """
-        command = msgspec.structs.replace(command, by_program=True)
-        digest = hashlib.sha256(encode_command(command)).digest()
-        name = f"connector {key} {digest.hex()[:16]}"
+        digest = hashlib.sha256(encode_command(msgspec.structs.replace(command, by_program=True))).digest()
+        return await self.once(command, tenant, f"connector {key} {digest.hex()[:16]}", digest, key)
+
+    async def once(
+        self, command: Command, tenant: str, name: str, digest: bytes, key: int | None = None
+    ) -> CommandOutcome:
+        """The outcome, or that of an earlier command with the same name and digest, unless it was rejected.
+
+        `key`: its subject, for display. Cancel it to limit its time. Raises ConnectorError.
+        """
+        command, following = msgspec.structs.replace(command, by_program=True), name
         for _ in range(MOST_REJECTED):
-            appended, outcome = await self._outcome(command, tenant, key, (name, digest))
+            appended, outcome = await self._outcome(command, tenant, key, (following, digest))
             if outcome.rejection is None or not appended.replayed:
                 return outcome
-            name = f"connector {key} {digest.hex()[:16]} {appended.position}"
+            following = f"{name} {appended.position}"
         raise unavailable("the command was rejected too often")
 
     async def _outcome(
-        self, command: Command, tenant: str, key: int, idempotency: tuple[str, bytes]
+        self, command: Command, tenant: str, key: int | None, idempotency: tuple[str, bytes]
     ) -> tuple[Appended, CommandOutcome]:
         while True:
             try:
@@ -77,7 +85,7 @@ class OwnCommands:
     async def _partition(self, command: Command, tenant: str) -> int:
         async with self.connections() as connection:
             known = await routes.read(connection)
-        return command.home(tenant, known) or 1
+        return command.home(tenant, known) or known.of_tenant(tenant)[0]
 
     async def attempt(
         self, item: Append, on_append: Callable[[], object] = lambda: None

@@ -83,6 +83,7 @@ dov  GET    /queued-commands/{id}
      PUT    /background-job-types/{type}/pause
      DELETE /background-job-types/{type}/pause
 dov  GET    /webhooks
+dov  GET    /inbound-connectors
 *    POST   /inbound/{path}
 *    GET    /inbound/{path}
 *    PUT    /inbound/{path}
@@ -447,7 +448,8 @@ OTHER_TENANT = {
 }
 """How routes answer callers of another tenant. The tests of that name are in the modules of the routes' lists."""
 WITHOUT_TENANTS = re.compile(
-    r"\w+ (/live|/startup|/ready|/metrics|/cluster/|/background-job|/queued-commands/|/webhooks|/inbound/|/outbox/"
+    r"\w+ (/live|/startup|/ready|/metrics|/cluster/|/background-job|/queued-commands/|/webhooks|/inbound-connectors"
+    r"|/inbound/|/outbox/"
     r"|/chaos/|/v2/(topology|status|license|authentication|setup|system/configuration|clock|authorizations)\b"
     r"|/v2/(global-task-listeners|cluster-variables/global|document-links)\b"
     r"|/v2/(users|groups|roles|tenants|mapping-rules|tokens)\b)"

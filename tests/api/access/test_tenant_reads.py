@@ -38,6 +38,7 @@ OF_NO_TENANT = {entries.path for entries in directory.KINDS} | {
     "background-job-types",
     "queued-commands",
     "webhooks",
+    "inbound-connectors",
     "inbound",
     "background-job-consumers",
     "outbox",

@@ -116,6 +116,7 @@ def test_background_jobs_webhooks_the_outbox_and_what_the_cluster_has_belong_to_
         "/background-job",
         "/queued-commands",
         "/webhooks",
+        "/inbound-connectors",
         "/outbox",
         "/v2/global-task-listeners",
         "/v2/cluster-variables/global",

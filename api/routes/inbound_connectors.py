@@ -1,0 +1,54 @@
+"""Inbound connectors: those that receivers work, and webhooks, with their states (docs/connectors.md)."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from vivero.api.http.request import Request
+from vivero.api.http.response import Response, iso_time, json_response
+from vivero.api.reading import read
+from vivero.api.services import Services
+from vivero.engine.connectors.inbound.webhook_registry import Claim
+from vivero.storage.background import inbound
+from vivero.storage.background.inbound import InboundConnector
+
+MOST = 10_000
+WEBHOOK = "io.camunda:webhook:1"
+
+
+async def search(_request: Request, services: Services) -> Response:
+    """GET /inbound-connectors: those of all processes."""
+    rows = await read(services, lambda connection: inbound.read_all(connection, MOST))
+    claims = [] if services.files.webhooks is None else await services.files.webhooks.registry.all()
+    items = [*map(_received, rows), *map(_webhook, claims)]
+    return json_response({"items": items, "page": {"totalItems": len(items)}})
+
+
+def _received(row: InboundConnector) -> dict[str, Any]:
+    return {
+        "type": row.type,
+        "processDefinitionId": row.process_id,
+        "processDefinitionKey": str(row.definition_key),
+        "elementId": row.element_id,
+        "tenantId": row.tenant,
+        "state": row.state,
+        "waitingElementInstances": row.waiting,
+        "events": row.events,
+        "errors": row.errors,
+        "lastEventTime": None if row.event_at is None else iso_time(row.event_at),
+        "lastErrorTime": None if row.error_at is None else iso_time(row.error_at),
+        "lastError": row.error,
+        "nodeId": row.node,
+        "updatedTime": iso_time(row.updated_at),
+    }
+
+
+def _webhook(claim: Claim) -> dict[str, Any]:
+    return {
+        "type": WEBHOOK,
+        "processDefinitionId": claim.process_id,
+        "processDefinitionKey": str(claim.definition_key),
+        "elementId": claim.webhook.element_id,
+        "tenantId": claim.tenant,
+        "state": "CONFLICT" if claim.conflict else "ACTIVE",
+    }

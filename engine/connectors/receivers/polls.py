@@ -1,0 +1,128 @@
+"""HTTP polling: one request again and again for each element instance that waits, as long as it waits."""
+
+from __future__ import annotations
+
+from types import SimpleNamespace
+from typing import Any
+
+import msgspec
+import structlog
+import trio
+
+from vivero.core.feel import from_json
+from vivero.engine.connectors.errors import ConnectorError, bad_input
+from vivero.engine.connectors.http.requests import read_url
+from vivero.engine.connectors.outbound.http_json import HttpJson
+from vivero.engine.connectors.receivers.inputs import inputs_of, variables_of
+from vivero.engine.connectors.receivers.receiver import Deployed, ReceiverParts, ReceiverState
+from vivero.engine.connectors.work.calls import Call, masked
+from vivero.engine.connectors.work.inputs import Inputs
+from vivero.engine.connectors.work.jobs import ConnectorJob
+from vivero.engine.connectors.work.leases import MAX_JOB_BYTES
+from vivero.engine.connectors.work.secrets import UsedSecrets
+from vivero.storage.background import inbound
+from vivero.storage.background.inbound import Wait
+from vivero.storage.postgres.errors import StorageError, describe
+
+log = structlog.get_logger(__name__)
+
+MOST_WAITS = 10_000
+"""Element instances at one element that are polled for."""
+LEAST_INTERVAL_S, MOST_IDLE_S = 1.0, 60.0
+JITTER = 0.1
+"""The part of an interval by which it varies, so that many instances do not ask at the same moment."""
+
+
+class Polls:
+    """Polls for the element instances that wait at one element."""
+
+    def __init__(self, parts: ReceiverParts, deployed: Deployed, state: ReceiverState) -> None:
+        self._parts, self._deployed, self._state = parts, deployed, state
+        self._origin = deployed.origin
+        around: Any = SimpleNamespace(client=parts.client, documents=None)
+        self._calls = HttpJson(around)
+        self._names = variables_of(deployed.contract, deployed.element)
+        self._polling: dict[int, trio.CancelScope] = {}
+        """By the keys of subscriptions."""
+        self._look = trio.Event()
+
+    async def run(self) -> None:
+        """Look for element instances, and poll for each in a task of its own."""
+        async with trio.open_nursery() as nursery:
+            pause_s = interval_s = self._interval_s("processPollingInterval")
+            while True:
+                await self.look(nursery)
+                self._look = trio.Event()
+                idle = not self._deployed.is_latest and not self._polling
+                pause_s = min(2 * pause_s, max(MOST_IDLE_S, interval_s)) if idle else interval_s
+                with trio.move_on_after(pause_s):
+                    await self._look.wait()
+
+    async def look(self, nursery: trio.Nursery) -> None:
+        """Begin to poll for what waits, and end at once what does not wait any more."""
+        key, element = self._deployed.key
+        async with self._parts.connections() as connection:
+            found = set(await inbound.waits(connection, key, element, MOST_WAITS))
+        for gone in self._polling.keys() - found:
+            self._polling.pop(gone).cancel()
+        for new in sorted(found - self._polling.keys()):
+            self._polling[new] = trio.CancelScope()
+            nursery.start_soon(self._poll, new, self._polling[new])
+        self._state.waits(len(found))
+
+    async def _poll(self, key: int, scope: trio.CancelScope) -> None:
+        with scope:
+            pause_s = self._parts.random() * min(LEAST_INTERVAL_S, JITTER * len(self._polling))
+            while True:
+                await trio.sleep(pause_s)
+                used = UsedSecrets(self._parts.secrets)
+                try:
+                    if not await self._ask(key, used):
+                        break
+                except ConnectorError as error:
+                    self._state.failed(masked(error, used))
+                    log.warning("a poll failed", element=self._deployed.element.element_id, error=used.mask(str(error)))
+                except StorageError as error:
+                    log.warning("a poll could not read its wait", subscription=key, error=describe(error))
+                pause_s = self._interval_s("httpRequestInterval") * (1 + JITTER * (2 * self._parts.random() - 1))
+        if self._polling.get(key) is scope:
+            del self._polling[key]
+
+    async def _ask(self, key: int, used: UsedSecrets) -> bool:
+        """Make one request, and publish its answer if it meets the condition. False: nothing waits any more."""
+        async with self._parts.connections() as connection:
+            wait = await inbound.wait(connection, key)
+            texts = {} if wait is None else await inbound.variables(connection, wait, self._names, MAX_JOB_BYTES)
+        if wait is None:
+            return False
+        for name, text in texts.items():
+            if text is None:
+                raise bad_input(f"the variable {name} has more than {MAX_JOB_BYTES} bytes")
+        variables = {name: from_json(text) for name, text in texts.items() if text is not None}
+        inputs = inputs_of(self._deployed.contract, self._deployed.element, variables, used)
+        async with self._parts.place_of(read_url(inputs.get("url")).host):
+            answer = await self._calls.answer(Call(self._job(key, wait), inputs, used))
+        self._state.works()
+        async with self._parts.connections() as connection:
+            if await inbound.wait(connection, key) is None:
+                return False
+        if await self._parts.commands.take(self._origin, answer, None, wait.correlation_key):
+            self._state.took()
+            self._look.set()
+        return True
+
+    def _job(self, key: int, wait: Wait) -> ConnectorJob:
+        """The wait as the HTTP call knows its job."""
+        deployed = self._deployed
+        return ConnectorJob(
+            str(key), deployed.contract.types[0], deployed.element.element_id, str(deployed.definition_key),
+            deployed.tenant, 1, {}, msgspec.Raw(b"{}"), "", deployed.process_id, str(wait.process_instance_key),
+            str(wait.element_instance_key),
+        )  # fmt: skip
+
+    def _interval_s(self, name: str) -> float:
+        """The seconds of an interval, at least 1. Raises ConnectorError."""
+        element = self._deployed.element
+        value = element.evaluate(name, {}) if element.get(name).startswith("=") else element.get(name)
+        found_s = Inputs(self._deployed.contract, {name: value}).duration_s(name) or 0.0
+        return max(found_s, LEAST_INTERVAL_S)
