@@ -12,6 +12,7 @@ from vivero.engine.connectors.contracts.agents import AGENT, AGENT_TASK, TOOLS_S
 from vivero.engine.connectors.contracts.email import EMAIL
 from vivero.engine.connectors.contracts.graphql import GRAPHQL
 from vivero.engine.connectors.contracts.http_json import HTTP_JSON
+from vivero.engine.connectors.contracts.inbound.email import EMAIL_INBOUND
 from vivero.engine.connectors.contracts.inbound.http_polling import HTTP_POLLING
 from vivero.engine.connectors.contracts.send_message import SEND_MESSAGE
 from vivero.engine.connectors.contracts.sendgrid import SENDGRID
@@ -35,7 +36,7 @@ def by_type(contracts: Iterable[Contract]) -> dict[str, Contract]:
 
 BY_TYPE = by_type(CONTRACTS)
 
-INBOUND_CONTRACTS = (HTTP_POLLING,)
+INBOUND_CONTRACTS = (HTTP_POLLING, EMAIL_INBOUND)
 """Webhooks are apart: other systems call them, and nothing needs to run."""
 
 INBOUND_BY_TYPE: Mapping[str, InboundContract] = {

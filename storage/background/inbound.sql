@@ -29,7 +29,7 @@ JOIN variables v ON v.process_instance_key = $1 AND v.scope_key = scope.key AND 
 ORDER BY v.name, scope.depth;
 
 -- name: save
--- The state of a receiver. Its owner alone writes it. Ages in milliseconds become times.
+-- The state of a receiver. Its owner alone writes it. The second of two equal calls changes nothing. Ages in milliseconds become times.
 INSERT INTO inbound_connectors AS i (process_definition_key, element_id, tenant_id, process_id, type, state, waiting, events,
     errors, event_at, error_at, error, node, updated_at)
 SELECT $1, $2, $3, $4, $5, $6, $7, $8, $9, clock_timestamp() - $10::float8 * interval '1 ms',
@@ -37,7 +37,9 @@ SELECT $1, $2, $3, $4, $5, $6, $7, $8, $9, clock_timestamp() - $10::float8 * int
 ON CONFLICT (process_definition_key, element_id) DO UPDATE
 SET state = excluded.state, waiting = excluded.waiting, events = excluded.events, errors = excluded.errors,
     event_at = coalesce(excluded.event_at, i.event_at), error_at = coalesce(excluded.error_at, i.error_at),
-    error = coalesce(excluded.error, i.error), node = excluded.node, updated_at = excluded.updated_at;
+    error = coalesce(excluded.error, i.error), node = excluded.node, updated_at = excluded.updated_at
+WHERE (i.state, i.waiting, i.events, i.errors, i.node)
+    IS DISTINCT FROM (excluded.state, excluded.waiting, excluded.events, excluded.errors, excluded.node);
 
 -- name: forget
 -- Those that no receiver works any more.

@@ -20,8 +20,17 @@ import trio
 from tests.eventually import eventually
 from tests.named_sql import STORAGE, named_sql_files
 from vivero.storage.access import audit_log, directory, identities, sessions
-from vivero.storage.background import agents, alert_rules, event_consumers, job_executions, outbox, usual_durations
+from vivero.storage.background import (
+    agents,
+    alert_rules,
+    event_consumers,
+    inbound,
+    job_executions,
+    outbox,
+    usual_durations,
+)
 from vivero.storage.background.alert_rules import AlertDelivery, DueRule
+from vivero.storage.background.inbound import ReceiverRow
 from vivero.storage.background.outbox import EventId
 from vivero.storage.cluster import clock, leadership, maintenance, nodes, routes
 from vivero.storage.documents import contents, documents, link_keys
@@ -674,6 +683,11 @@ ANSWERS = f"""{JOB}
     DELETE FROM agent_answers;
     INSERT INTO agent_answers VALUES (2, 'd', 1, 't', now(), 'x');
 """
+RECEIVERS = """
+    DELETE FROM inbound_connectors;
+    INSERT INTO inbound_connectors VALUES (9, 'wait', 't', 'p', 'x', 'ACTIVE', 1, 0, 0, NULL, NULL, NULL, 'a', now());
+"""
+RECEIVER = ReceiverRow(9, "wait", "t", "p", "x", "FAILING", 2, 1, 1, None, None, "e")
 TRIM = load(STORAGE / "background" / "alert_rules.sql")["trim"]
 
 
@@ -731,6 +745,8 @@ CASES = [
     Case("alert_rules.trim", lambda c: c.execute(TRIM, (1, 1)), again, ALERTS),
     Case("alert_rules.claim", lambda c: alert_rules.claim(c, 10, 60), again, ALERTS),
     Case("alert_rules.tried", tries, again, ALERTS),
+    Case("inbound.save", lambda c: inbound.save(c, [RECEIVER], "a"), again, RECEIVERS),
+    Case("inbound.forget", lambda c: inbound.forget(c, []), again, RECEIVERS),
     Case("agents.keep_answer", lambda c: agents.keep_answer(c, 1, "d", "t", "x"), again, ANSWERS),
     Case("usage.compact", lambda c: usage.compact(c, 62 * DAY_MS, 10), again, USAGE),
     Case("usage.purge", lambda c: usage.purge(c, 730 * DAY_MS, 10), again, USAGE),

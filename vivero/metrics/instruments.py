@@ -19,7 +19,7 @@ from vivero.api.http.metrics import RequestFigures
 from vivero.api.http1.figures import HttpFigures
 from vivero.engine.appender.task import Appender
 from vivero.engine.compute.pool import ComputePool
-from vivero.engine.connectors.receivers.figures import ReceiverFigures
+from vivero.engine.connectors.receivers.states import ReceiverFigures
 from vivero.engine.consumer.leadership import Consumer
 from vivero.engine.counters.counts_by_type import MAX_TYPES, OTHER, CountsByType
 from vivero.engine.definitions.cache import DefinitionCache

@@ -142,14 +142,16 @@ class CallDocuments:
             raise ObjectGone("the document was deleted")
         return found[1][begin - found[0] :]
 
-    async def store(self, job: ConnectorJob, content_type: str, content: bytes) -> dict[str, Any]:
-        """The reference to a new document with the body of a response. Raises ConnectorError."""
+    async def store(
+        self, job: ConnectorJob, content_type: str, content: bytes, name: str | None = None
+    ) -> dict[str, Any]:
+        """The reference to a new document with the body of a response, or a file. Raises ConnectorError."""
         place = DocumentPlace(str(uuid4()), self._storage.stores.default, job.tenant_id)
         upload = ContentUpload(self._storage, place.tenant, place.store)
         try:
             await upload.write(content)
             await upload.finish()
-            return await self._add(upload, place, _metadata(job, content_type, self._storage))
+            return await self._add(upload, place, _metadata(job, content_type, name, self._storage))
         except QuotaReached as error:
             raise ConnectorError("DOCUMENT_QUOTA", str(error), final=True) from error
         except UploadRefused as error:
@@ -197,11 +199,11 @@ def needs_files(inputs: Mapping[str, Any]) -> bool:
     return read_reference(inputs["body"]) is not None or any(each.lower().startswith(MULTIPART) for each in types)
 
 
-def _metadata(job: ConnectorJob, type_: str, storage: DocumentStorage) -> NewDocument:
+def _metadata(job: ConnectorJob, type_: str, name: str | None, storage: DocumentStorage) -> NewDocument:
     plain = type_.isascii() and type_.isprintable() and len(type_) <= MAX_TYPE and "/" in type_
     settings = storage.settings
     return NewDocument(
-        *(type_ if plain else OCTETS, f"{job.element_id}-response", None, settings.ttl_ms),
+        *(type_ if plain else OCTETS, name or f"{job.element_id}-response", None, settings.ttl_ms),
         *(job.process_definition_id, None if job.process_instance_key is None else int(job.process_instance_key)),
         *("{}", settings.with_instances),
     )

@@ -55,10 +55,22 @@ class EventCommands:
         `id`: an event with it that had its effect has none again. None: every event has one. `correlation_key`: of a
         message whose model names none. Raises ConnectorError.
         """
+        if not self.accepts(origin, event):
+            return False
+        await self.give(origin, event, id, correlation_key)
+        return True
+
+    def accepts(self, origin: Origin, event: Mapping[str, Any]) -> bool:
+        """Whether an event meets the activation condition. Raises ConnectorError."""
         values = {**event, "response": dict(event)}
         condition = origin.element.get("activationCondition")
-        if condition and origin.evaluate("activationCondition", values) is not True:
-            return False
+        return not condition or origin.evaluate("activationCondition", values) is True
+
+    async def give(
+        self, origin: Origin, event: Mapping[str, Any], id: str | None, correlation_key: str | None = None
+    ) -> None:
+        """Give an event that meets the condition its effect, as `take` does."""
+        values = {**event, "response": dict(event)}
         message_id = self._text(origin, "messageIdExpression", values) or id
         variables = encoded(self._variables(origin, event, values))
         message = origin.element.message
@@ -74,7 +86,7 @@ class EventCommands:
         outcome = await self.commands.once(command, origin.tenant, f"inbound {digest.hex()[:40]}", digest)
         rejection = outcome.rejection
         if rejection is None or (message_id is not None and rejection.code == RejectionCode.ALREADY_EXISTS):
-            return True
+            return
         raise ConnectorError(rejection.code, f"the engine rejects the event: {rejection.reason}"[:MOST_REASON])
 
     @staticmethod

@@ -14,7 +14,8 @@ from vivero.engine.connectors.errors import ConnectorError, bad_input
 from vivero.engine.connectors.http.requests import read_url
 from vivero.engine.connectors.outbound.http_json import HttpJson
 from vivero.engine.connectors.receivers.inputs import inputs_of, variables_of
-from vivero.engine.connectors.receivers.receiver import Deployed, ReceiverParts, ReceiverState
+from vivero.engine.connectors.receivers.receiver import Deployed, ReceiverParts
+from vivero.engine.connectors.receivers.states import ReceiverState
 from vivero.engine.connectors.work.calls import Call, masked
 from vivero.engine.connectors.work.inputs import Inputs
 from vivero.engine.connectors.work.jobs import ConnectorJob
@@ -81,9 +82,15 @@ class Polls:
                         break
                 except ConnectorError as error:
                     self._state.failed(masked(error, used))
-                    log.warning("a poll failed", element=self._deployed.element.element_id, error=used.mask(str(error)))
+                    log.warning(
+                        "a poll failed", element=self._deployed.element.element_id, error=used.mask(describe(error))
+                    )
                 except StorageError as error:
-                    log.warning("a poll could not read its wait", subscription=key, error=describe(error))
+                    log.warning(
+                        "a poll could not read its wait",
+                        element=self._deployed.element.element_id,
+                        error=describe(error),
+                    )
                 pause_s = self._interval_s("httpRequestInterval") * (1 + JITTER * (2 * self._parts.random() - 1))
         if self._polling.get(key) is scope:
             del self._polling[key]

@@ -13,18 +13,15 @@ import trio
 from cachetools import LRUCache
 
 from vivero.engine.connectors.contract import InboundContract
-from vivero.engine.connectors.errors import ConnectorError
 from vivero.engine.connectors.http.http_client import HttpClient
 from vivero.engine.connectors.inbound.elements import InboundElement
 from vivero.engine.connectors.outbound.documents import CallDocuments
 from vivero.engine.connectors.receivers.events import EventCommands, Origin
+from vivero.engine.connectors.receivers.states import ReceiverState
 from vivero.engine.connectors.settings import ConnectorSettings
 from vivero.storage.background.inbound import ReceiverRow
 from vivero.storage.postgres.driver import Connection
 
-ACTIVE, FAILING = "ACTIVE", "FAILING"
-MOST_SHOWN = 300
-"""Characters of an error that are stored."""
 AT_ONCE_FROM_HOST = 4
 """Requests to one host that the program makes at once."""
 MOST_HOSTS = 1000
@@ -51,50 +48,16 @@ class Deployed:
         return Origin(self.tenant, self.process_id, self.definition_key, self.element, self.contract.ttl_s)
 
 
-@dataclass(slots=True)
-class ReceiverState:
-    """The state of a receiver since its node works it. Times are those of Trio's clock."""
-
-    state: str = ACTIVE
-    waiting: int = 0
-    """The element instances that it works for."""
-    events: int = 0
-    errors: int = 0
-    event_at: float | None = None
-    error_at: float | None = None
-    error: str | None = None
-    """Without values of variables: those are in the log of the server."""
-    is_saved: bool = False
-
-    def took(self) -> None:
-        """An event has its effect, durably."""
-        self.state, self.events, self.event_at, self.is_saved = ACTIVE, self.events + 1, trio.current_time(), False
-
-    def works(self) -> None:
-        """The other system answered."""
-        if self.state != ACTIVE:
-            self.state, self.is_saved = ACTIVE, False
-
-    def failed(self, error: ConnectorError) -> None:
-        """Something went wrong. The receiver goes on."""
-        self.state, self.errors, self.error_at, self.is_saved = FAILING, self.errors + 1, trio.current_time(), False
-        self.error = str(error)[:MOST_SHOWN].replace("\0", "\ufffd")
-
-    def waits(self, count: int) -> None:
-        """The number of element instances that wait."""
-        if self.waiting != count:
-            self.waiting, self.is_saved = count, False
-
-    def row(self, deployed: Deployed) -> ReceiverRow:
-        """The row of the table. Ages are in milliseconds."""
-        now = trio.current_time()
-        event_age_ms, error_age_ms = (
-            None if at is None else round((now - at) * 1000) for at in (self.event_at, self.error_at)
-        )
-        return ReceiverRow(
-            *deployed.key, deployed.tenant, deployed.process_id, deployed.contract.types[0], self.state, self.waiting,
-            self.events, self.errors, event_age_ms, error_age_ms, self.error,
-        )  # fmt: skip
+def row_of(deployed: Deployed, state: ReceiverState) -> ReceiverRow:
+    """The row of the table. Ages are in milliseconds."""
+    now = trio.current_time()
+    event_age_ms, error_age_ms = (
+        None if at is None else round((now - at) * 1000) for at in (state.event_at, state.error_at)
+    )
+    return ReceiverRow(
+        *deployed.key, deployed.tenant, deployed.process_id, deployed.contract.types[0], state.state, state.waiting,
+        state.events, state.errors, event_age_ms, error_age_ms, state.error,
+    )  # fmt: skip
 
 
 @dataclass(frozen=True)

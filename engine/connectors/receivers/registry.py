@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from contextlib import AbstractAsyncContextManager
-from typing import Protocol
 
 import structlog
 
-from vivero.core.bpmn.model import Process
 from vivero.engine.connectors.contents import INBOUND_BY_TYPE
 from vivero.engine.connectors.inbound.places import elements_of
+from vivero.engine.connectors.inbound.webhook_registry import Definitions
 from vivero.engine.connectors.receivers.receiver import Deployed
 from vivero.engine.definitions.cache import UnreadableResource
 from vivero.storage.background import connectors, inbound
@@ -19,12 +18,6 @@ from vivero.storage.postgres.driver import Connection
 from vivero.storage.postgres.errors import describe
 
 log = structlog.get_logger(__name__)
-
-
-class Definitions(Protocol):
-    """`engine.definitions.cache.DefinitionCache`."""
-
-    async def process(self, tenant: str, key: int) -> Process | None: ...
 
 
 class ReceiverRegistry:

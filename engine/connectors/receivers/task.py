@@ -14,9 +14,9 @@ import trio
 
 from vivero.core.records.base import DEFAULT_TENANT
 from vivero.engine.connectors.errors import ConnectorError
-from vivero.engine.connectors.receivers.figures import ReceiverFigures
-from vivero.engine.connectors.receivers.receiver import Deployed, Receiver, ReceiverParts, ReceiverState, made
+from vivero.engine.connectors.receivers.receiver import Deployed, Receiver, ReceiverParts, made, row_of
 from vivero.engine.connectors.receivers.registry import ReceiverRegistry
+from vivero.engine.connectors.receivers.states import ReceiverFigures, ReceiverState
 from vivero.engine.supervision.beat import Beat
 from vivero.engine.supervision.dedicated_connection import DedicatedConnection
 from vivero.engine.supervision.wake_up import WakeUp
@@ -151,7 +151,7 @@ class Receivers:
             each.state.is_saved = True
             self._count(each)
         with beat.waiting(3 * CALL_TIMEOUT_S):
-            await inbound.save(connection, [each.state.row(each.deployed) for each in changed], self._node)
+            await inbound.save(connection, [row_of(each.deployed, each.state) for each in changed], self._node)
 
     def _count(self, running: _Running) -> None:
         events, errors = running.counted

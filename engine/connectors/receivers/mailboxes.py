@@ -1,0 +1,168 @@
+"""E-mail inbound: each e-mail of a mailbox is an event. It is marked when its command is durable, and not before."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+from typing import Any, TypeVar
+
+import msgspec
+import structlog
+import trio
+from cachetools import LRUCache
+
+from vivero.engine.connectors.contracts.email import NO_AUTHENTICATION
+from vivero.engine.connectors.contracts.inbound.email import ALL, DELETE, MOVE, READ
+from vivero.engine.connectors.errors import ConnectorError, bad_input
+from vivero.engine.connectors.http.addresses import ForbiddenAddress
+from vivero.engine.connectors.http.transport import checked_addresses
+from vivero.engine.connectors.outbound.email import MOST_ADDRESSES, tls_context
+from vivero.engine.connectors.receivers.imap import Mailbox, MailboxPlace
+from vivero.engine.connectors.receivers.inputs import inputs_of
+from vivero.engine.connectors.receivers.mails import ReceivedMail, read_mail
+from vivero.engine.connectors.receivers.receiver import Deployed, ReceiverParts
+from vivero.engine.connectors.receivers.states import ReceiverState
+from vivero.engine.connectors.work.calls import masked
+from vivero.engine.connectors.work.inputs import Inputs
+from vivero.engine.connectors.work.jobs import ConnectorJob
+from vivero.engine.connectors.work.secrets import UsedSecrets
+from vivero.storage.postgres.errors import describe
+
+log = structlog.get_logger(__name__)
+
+T = TypeVar("T")
+
+SERVER = "data.imapConfig"
+MOST_AT_ONCE = 50
+"""E-mails of one look."""
+MOST_KNOWN = 10_000
+LEAST_WAIT_S = 1.0
+CLOSE_S = 1.0
+"""The wait for a thread that closes a connection; then it does so alone."""
+OF_A_MAIL = frozenset({"BAD_MAIL", "BAD_RESPONSE", "INVALID_EVENT", "INVALID_ARGUMENT", "INVALID_STATE", "NOT_FOUND"})
+"""Codes of errors that the e-mail has, or the model with it. The next ones go on; this one stays in the mailbox."""
+
+
+class Mailboxes:
+    """Looks into one mailbox from time to time."""
+
+    def __init__(self, parts: ReceiverParts, deployed: Deployed, state: ReceiverState) -> None:
+        self._parts, self._deployed, self._state = parts, deployed, state
+        self._passed: LRUCache[tuple[str, str], bool] = LRUCache(MOST_KNOWN)
+        """E-mails that were looked at, by UIDVALIDITY and UID. True: only the mark is missing."""
+
+    async def run(self) -> None:
+        """Look until cancelled. Raises ConnectorError."""
+        while True:
+            used = UsedSecrets(self._parts.secrets)
+            inputs = Inputs(
+                self._deployed.contract, inputs_of(self._deployed.contract, self._deployed.element, {}, used)
+            )
+            wait_s = max(inputs.duration_s("data.pollingWaitTime") or 0.0, LEAST_WAIT_S)
+            try:
+                more = await self.look(await self._place(inputs, used))
+            except ConnectorError as error:
+                raise masked(error, used) from error
+            if not more:
+                await trio.sleep(wait_s * (0.9 + self._parts.random() / 5))
+
+    async def look(self, place: MailboxPlace) -> bool:
+        """Take the e-mails that wait. True: there are more. Raises ConnectorError."""
+        mailbox = Mailbox(place)
+        try:
+            validity = await self._in_thread(mailbox.open)
+            self._state.works()
+            uids = [
+                uid for uid in await self._in_thread(partial(mailbox.uids, MOST_KNOWN)) if self._waits(validity, uid)
+            ]
+            for uid in uids[:MOST_AT_ONCE]:
+                await self._take(mailbox, (validity, uid))
+            await self._in_thread(mailbox.leave)
+        finally:
+            mailbox.shut()
+            with trio.CancelScope(shield=True, deadline=trio.current_time() + CLOSE_S):
+                await self._in_thread(mailbox.close)
+        return len(uids) > MOST_AT_ONCE
+
+    def _waits(self, validity: str, uid: str) -> bool:
+        return self._passed.get((validity, uid)) is not False
+
+    async def _take(self, mailbox: Mailbox, name: tuple[str, str]) -> None:
+        """Give one e-mail its effect, and mark it then."""
+        if not self._passed.get(name):
+            self._passed[name] = await self._given(mailbox, name[1])
+        if self._passed[name]:
+            await self._in_thread(partial(mailbox.mark, name[1]))
+            self._passed[name] = False
+
+    async def _given(self, mailbox: Mailbox, uid: str) -> bool:
+        """Whether the e-mail had its effect. It is passed over if it has a fault, or does not meet the condition."""
+        try:
+            content = await self._in_thread(partial(mailbox.fetch, uid))
+            mail = await self._in_thread(partial(read_mail, content))
+            commands, origin = self._parts.commands, self._deployed.origin
+            shown = [{"fileName": each.name, "contentType": each.content_type} for each in mail.attachments]
+            if commands.accepts(origin, {**mail.event, "attachments": shown}):
+                event = {**mail.event, "attachments": await self._stored(mail)}
+                await commands.give(origin, event, mail.id)
+                self._state.took()
+                return True
+            return self._deployed.element.get("consumeUnmatchedEvents") == "true"
+        except ConnectorError as error:
+            if error.code not in OF_A_MAIL:
+                raise
+            self._state.failed(error)
+            log.warning("an e-mail is passed over", element=self._deployed.element.element_id, error=describe(error))
+            return False
+
+    async def _stored(self, mail: ReceivedMail) -> list[dict[str, Any]]:
+        """The references to the attachments, as documents of the tenant."""
+        if not mail.attachments:
+            return []
+        if self._parts.documents is None:
+            raise ConnectorError("UNAVAILABLE", "documents are not supported here")
+        job = self._job()
+        async with self._parts.documents.turn():
+            return [
+                await self._parts.documents.store(job, each.content_type, each.content, each.name)
+                for each in mail.attachments
+            ]
+
+    def _job(self) -> ConnectorJob:
+        """The element as documents know the job that made them."""
+        deployed = self._deployed
+        return ConnectorJob(
+            "0", deployed.contract.types[0], deployed.element.element_id, str(deployed.definition_key), deployed.tenant,
+            1, {}, msgspec.Raw(b"{}"), "", deployed.process_id,
+        )  # fmt: skip
+
+    async def _in_thread(self, call: Callable[[], T]) -> T:
+        return await trio.to_thread.run_sync(call, limiter=self._parts.threads, abandon_on_cancel=True)
+
+    async def _place(self, inputs: Inputs, used: UsedSecrets) -> MailboxPlace:
+        """The mailbox that the inputs name. Raises ConnectorError."""
+        host, port = inputs.line(f"{SERVER}.imapHost").strip(), inputs.whole(f"{SERVER}.imapPort", 1, 65535)
+        login = None
+        if inputs.text("authentication.type") != NO_AUTHENTICATION:
+            login = inputs.line("authentication.username"), inputs.line("authentication.password")
+            if "" in login:
+                raise bad_input("authentication.username and authentication.password are missing")
+            used.hide(login[1])
+        which = inputs.text("data.pollingConfigDiscriminator")
+        handling = inputs.text("data.pollingConfig.handlingStrategy") or (DELETE if which == ALL else READ)
+        target = inputs.line("data.pollingConfig.targetFolder")
+        if which == ALL and handling == READ:
+            raise bad_input("of all e-mails, each must be deleted or moved: otherwise it would come again")
+        if handling == MOVE and not target:
+            raise bad_input("data.pollingConfig.targetFolder is missing")
+        try:
+            addresses = await checked_addresses(host, port, self._parts.settings.addresses)
+        except ForbiddenAddress as error:
+            raise ConnectorError("FORBIDDEN_ADDRESS", str(error)) from error
+        except (OSError, UnicodeError) as error:
+            raise ConnectorError("CONNECTION_FAILED", "the name of the mail server cannot be resolved") from error
+        security = inputs.text(f"{SERVER}.imapCryptographicProtocol")
+        folder = inputs.line("data.folderToListen")
+        return MailboxPlace(
+            host, port, security, addresses[:MOST_ADDRESSES], login, folder, which, handling, target, tls_context()
+        )  # fmt: skip
