@@ -7,10 +7,10 @@ from dataclasses import dataclass
 from decimal import Decimal
 from typing import Any
 
-from vivero.core.agents.errors import INVALID_INPUT, UNSUPPORTED, UNSUPPORTED_DOCUMENT, AgentError
-from vivero.core.agents.memory.context import IN_PROCESS, AgentContext, read_context
+from vivero.core.agents.errors import INVALID_INPUT, UNSUPPORTED, AgentError
+from vivero.core.agents.memory.context import IN_PROCESS, AgentContext, UserMessage, read_context
 from vivero.core.agents.model import ResponseFormat
-from vivero.core.agents.results import GivenResult, read_results
+from vivero.core.agents.results import GivenResult, prompt_of, read_results
 from vivero.core.feel import to_json
 
 DEFAULT_WINDOW, DEFAULT_CALLS = 20, 10
@@ -27,7 +27,8 @@ class AgentInputs:
     context: AgentContext | None
     results: list[GivenResult]
     system_prompt: str
-    user_prompt: str
+    prompt: UserMessage | None
+    """None: it is empty."""
     window: int
     max_calls: int
     interrupts: bool
@@ -42,8 +43,6 @@ def read_inputs(elements: Any, context: Any, results: Any, data: Any) -> AgentIn
         raise _wrong("data", "is missing")
     if (storage := _choice(data, "memory.storage.type", (), IN_PROCESS)) != IN_PROCESS:
         raise AgentError(UNSUPPORTED, f"data.memory.storage.type '{storage}' is not supported, only '{IN_PROCESS}' is")
-    if get(data, "userPrompt.documents"):
-        raise AgentError(UNSUPPORTED_DOCUMENT, "data.userPrompt.documents: documents in prompts are not supported")
     if context is not None and not isinstance(context, dict):
         raise _wrong("agentContext", "is not a context")
     return AgentInputs(
@@ -51,7 +50,7 @@ def read_inputs(elements: Any, context: Any, results: Any, data: Any) -> AgentIn
         None if context is None else read_context(context),
         read_results(results),
         text(data, "systemPrompt.prompt"),
-        text(data, "userPrompt.prompt"),
+        prompt_of(text(data, "userPrompt.prompt"), get(data, "userPrompt.documents")),
         _number(data, "memory.contextWindowSize", DEFAULT_WINDOW),
         _number(data, "limits.maxModelCalls", DEFAULT_CALLS),
         _choice(data, "events.behavior", (WAIT, INTERRUPT), WAIT) == INTERRUPT,

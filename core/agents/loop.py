@@ -49,6 +49,7 @@ from vivero.core.agents.results import (
     NO_RESULT,
     GivenResult,
     cancelled,
+    documents_message,
     event_message,
     read_results,
     result_of,
@@ -185,20 +186,29 @@ def _input(
     events = [result for result in inputs.results if result.id is None]
     calls = _open_calls(context.conversation.messages)
     if not calls:
-        prompt = inputs.user_prompt
-        if not prompt.strip():
+        if inputs.prompt is None:
             raise AgentError(NO_USER_MESSAGE, "data.userPrompt.prompt is empty, so there is nothing to ask the model")
-        return [UserMessage([TextContent(prompt)], {}), *map(event_message, events)], False
+        return [inputs.prompt, *_events(events)], False
     results = [*read_results(context.properties.get(REFUSED)), *inputs.results]
     given = {result.id: result for result in results if result.id is not None}
     missing = [call for call in calls if call.id not in given]
     if missing and waits and not (inputs.interrupts and events):
         return None
     answered = [_result(call, given, gateways_in(context)) for call in calls]
-    more: list[Message] = [ToolCallResultMessage(answered), *map(event_message, events)]
-    if is_again and inputs.user_prompt.strip():
-        more.append(UserMessage([TextContent(inputs.user_prompt)], {}))
+    documents = documents_message(given[call.id] for call in calls if call.id in given)
+    more = [ToolCallResultMessage(answered), *filter(None, [documents]), *_events(events)]
+    if is_again and inputs.prompt is not None:
+        more.append(inputs.prompt)
     return more, bool(missing) and waits
+
+
+def _events(events: Sequence[GivenResult]) -> list[Message]:
+    """The messages of events, each with its documents."""
+    found: list[Message] = []
+    for event in events:
+        documents = documents_message([event])
+        found += [event_message(event), *([UserMessage(documents.content, {})] if documents else [])]
+    return found
 
 
 def _open_calls(messages: Sequence[Message]) -> list[ToolCall]:

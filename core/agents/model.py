@@ -9,6 +9,9 @@ from typing import Any
 from vivero.core.agents.memory.context import Content, Message, TokenUsage, ToolDefinition
 
 STOP, LENGTH, TOOL_USE, CONTENT_FILTERED = "STOP", "LENGTH", "TOOL_USE", "CONTENT_FILTERED"
+PDF = "application/pdf"
+IMAGES = ("image/jpeg", "image/png", "image/gif", "image/webp")
+"""The files that all protocols take, beside texts."""
 PAUSE = "PAUSE"
 """The model wants to be asked again, without input."""
 

@@ -5,14 +5,16 @@ They are data: nothing in them is evaluated, and each is bounded before a model 
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
 from vivero.core.agents.errors import INVALID_INPUT, UNSUPPORTED_DOCUMENT, AgentError
 from vivero.core.agents.memory.context import (
+    OF_TOOLS,
     Content,
     DataContent,
+    DocumentContent,
     TextContent,
     ToolCall,
     ToolCallResult,
@@ -26,6 +28,8 @@ NO_RESULT = "The tool has ended. It gave no result."
 INTERRUPTED = "The tool was cancelled by an event before it ended."
 EMPTY_EVENT = "An event has occurred. It has no data."
 DOCUMENT = "camunda.document.type"
+MOST_DOCUMENTS = 20
+"""The documents of a prompt, or of the results of a turn."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,8 +55,6 @@ def _read(number: int, entry: Any) -> GivenResult:
     if not isinstance(entry, dict):
         raise AgentError(INVALID_INPUT, f"toolCallResults[{number}] is not a context")
     id, name = entry.get("id"), entry.get("name")
-    if any(_documents(entry.get("content"))):
-        raise AgentError(UNSUPPORTED_DOCUMENT, f"toolCallResults[{number}]: documents in results are not supported")
     return GivenResult(
         None if id is None else str(id),
         "" if name is None else str(name),
@@ -61,16 +63,41 @@ def _read(number: int, entry: Any) -> GivenResult:
     )
 
 
-def _documents(value: Any) -> Iterator[bool]:
-    """One item for each reference to a document in a value."""
+def _documents(value: Any) -> Iterator[dict[str, Any]]:
+    """The references to documents in a value."""
     if isinstance(value, dict):
         if DOCUMENT in value:
-            yield True
-        for item in value.values():
-            yield from _documents(item)
+            yield value
+        else:
+            for item in value.values():
+                yield from _documents(item)
     elif isinstance(value, list):
         for item in value:
             yield from _documents(item)
+
+
+def prompt_of(text: str, documents: Any) -> UserMessage | None:
+    """The prompt of the user. None: it is empty. Raises AgentError if a document is no reference."""
+    given = documents if isinstance(documents, list) else [] if documents in (None, "") else [documents]
+    if not all(isinstance(each, dict) and DOCUMENT in each for each in given):
+        raise AgentError(UNSUPPORTED_DOCUMENT, "data.userPrompt.documents: an item is no reference to a document")
+    content: list[Content] = [TextContent(text)] if text.strip() else []
+    content += [DocumentContent(each) for each in given[:MOST_DOCUMENTS]]
+    if len(given) > MOST_DOCUMENTS:
+        raise AgentError(UNSUPPORTED_DOCUMENT, f"data.userPrompt.documents has more than {MOST_DOCUMENTS} documents")
+    return UserMessage(content, {}) if content else None
+
+
+def documents_message(given: Iterable[GivenResult]) -> UserMessage | None:
+    """The documents of results, each behind a text that says where it comes from. None: there are none."""
+    content: list[Content] = []
+    for result in given:
+        for number, document in enumerate(_documents(result.value)):
+            tag = f"Document {number + 1} in the result of {result.name or 'an event'}, call {result.id}:"
+            content += [TextContent(tag), DocumentContent(document)]
+    if len(content) > 2 * MOST_DOCUMENTS:
+        content = [*content[: 2 * MOST_DOCUMENTS], TextContent("Further documents are left out.")]
+    return UserMessage(content, {OF_TOOLS: True}) if content else None
 
 
 def result_of(call: ToolCall, given: GivenResult) -> ToolCallResult:
@@ -112,7 +139,7 @@ def _bounded(content: str) -> str:
 
 
 def text_of(content: Content) -> str:
-    """A part of a message as text for a model. Parts of providers have none."""
+    """A part of a message as text for a model. Parts of providers, documents and files have none."""
     if isinstance(content, TextContent):
         return content.text
     return to_json(content.content) if isinstance(content, DataContent) else ""

@@ -21,6 +21,9 @@ IN_PROCESS = "in-process"
 ELEMENT_INSTANCE = "elementInstanceKey"
 """The property with the element instance that the last iteration belonged to."""
 
+OF_TOOLS = "toolCallDocuments"
+"""The mark in the metadata of a message with the documents of tool results."""
+
 
 class AgentState(StrEnum):
     """Whether the tools of an agent are known."""
@@ -62,7 +65,15 @@ class DocumentContent(msgspec.Struct, frozen=True, tag="document"):
     document: Any
 
 
-Content = TextContent | DataContent | ReasoningContent | ProviderContent | DocumentContent
+class FileContent(msgspec.Struct, frozen=True, tag="file"):
+    """The file of a document in a request. It is never in a context."""
+
+    name: str
+    media_type: str
+    base64: str
+
+
+Content = TextContent | DataContent | ReasoningContent | ProviderContent | DocumentContent | FileContent
 
 
 class SystemMessage(msgspec.Struct, frozen=True, tag_field="role", tag="system"):
@@ -73,6 +84,11 @@ class UserMessage(msgspec.Struct, frozen=True, tag_field="role", tag="user", omi
     content: list[Content]
     metadata: dict[str, Any]
     name: str | None = None
+
+    @property
+    def has_documents_of_tools(self) -> bool:
+        """Whether it has the documents of the results before it."""
+        return bool(self.metadata.get(OF_TOOLS))
 
 
 class ToolCall(msgspec.Struct, frozen=True):

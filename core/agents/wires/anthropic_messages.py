@@ -7,6 +7,7 @@ from typing import Any
 
 from vivero.core.agents.memory.context import (
     Content,
+    FileContent,
     Message,
     ProviderContent,
     ReasoningContent,
@@ -19,6 +20,7 @@ from vivero.core.agents.model import (
     CONTENT_FILTERED,
     LENGTH,
     PAUSE,
+    PDF,
     STOP,
     TOOL_USE,
     ModelAnswer,
@@ -70,7 +72,7 @@ def body(request: ModelRequest, model: str, parameters: Mapping[str, Any]) -> di
 
 
 def _turn(message: Message) -> tuple[str, list[dict[str, Any]]]:
-    return turn_of(message, PROVIDER, {"type": "text"}, _result, _call)
+    return turn_of(message, PROVIDER, {"type": "text"}, _file, _result, _call)
 
 
 def _result(result: ToolCallResult) -> dict[str, Any]:
@@ -79,6 +81,13 @@ def _result(result: ToolCallResult) -> dict[str, Any]:
 
 def _call(call: ToolCall) -> dict[str, Any]:
     return {"type": "tool_use", "id": call.id, "name": alias(call.name), "input": call.arguments}
+
+
+def _file(file: FileContent) -> dict[str, Any]:
+    source = {"type": "base64", "media_type": file.media_type, "data": file.base64}
+    if file.media_type == PDF:
+        return {"type": "document", "source": source, "title": file.name}
+    return {"type": "image", "source": source}
 
 
 def answer(document: Any, request: ModelRequest) -> ModelAnswer:

@@ -5,24 +5,27 @@ Source: https://platform.openai.com/docs/api-reference/chat
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from vivero.core.agents.memory.context import (
     AssistantMessage,
     Content,
+    DocumentContent,
+    FileContent,
     Message,
     TextContent,
     TokenUsage,
     ToolCallResultMessage,
 )
-from vivero.core.agents.model import CONTENT_FILTERED, LENGTH, STOP, TOOL_USE, AskedCall, ModelAnswer, ModelRequest
+from vivero.core.agents.model import CONTENT_FILTERED, LENGTH, PDF, STOP, TOOL_USE, AskedCall, ModelAnswer, ModelRequest
 from vivero.core.agents.tools import alias, by_alias
 from vivero.core.agents.wires.shapes import (
     arguments_of,
     count,
     items,
     maybe_text,
+    part_of,
     result_text,
     texts,
     unreadable,
@@ -74,7 +77,22 @@ def _messages(message: Message) -> Iterator[dict[str, Any]]:
             {"tool_calls": calls} if calls else {}
         )
     else:
-        yield {"role": message.__struct_config__.tag, "content": texts(message.content)}
+        yield {"role": message.__struct_config__.tag, "content": _spoken(message.content)}
+
+
+def _spoken(content: Sequence[Content]) -> str | list[dict[str, Any]]:
+    """A text, or parts if there are files."""
+    if not any(isinstance(each, FileContent | DocumentContent) for each in content):
+        return texts(content)
+    parts = (part_of(each, "", {"type": "text"}, _file) for each in content)
+    return [part for part in parts if part is not None]
+
+
+def _file(file: FileContent) -> dict[str, Any]:
+    url = f"data:{file.media_type};base64,{file.base64}"
+    if file.media_type == PDF:
+        return {"type": "file", "file": {"filename": file.name, "file_data": url}}
+    return {"type": "image_url", "image_url": {"url": url}}
 
 
 def answer(document: Any, request: ModelRequest) -> ModelAnswer:

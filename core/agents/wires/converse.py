@@ -5,11 +5,13 @@ Source: https://docs.aws.amazon.com/bedrock/latest/APIReference/API_runtime_Conv
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Mapping
 from typing import Any
 
 from vivero.core.agents.memory.context import (
     Content,
+    FileContent,
     Message,
     ProviderContent,
     ReasoningContent,
@@ -18,7 +20,7 @@ from vivero.core.agents.memory.context import (
     ToolCall,
     ToolCallResult,
 )
-from vivero.core.agents.model import CONTENT_FILTERED, LENGTH, STOP, TOOL_USE, ModelAnswer, ModelRequest
+from vivero.core.agents.model import CONTENT_FILTERED, LENGTH, PDF, STOP, TOOL_USE, ModelAnswer, ModelRequest
 from vivero.core.agents.tools import alias, by_alias
 from vivero.core.agents.wires.shapes import (
     asked_call,
@@ -62,7 +64,7 @@ def _tool(tool: Any) -> dict[str, Any]:
 
 
 def _turn(message: Message) -> tuple[str, list[dict[str, Any]]]:
-    return turn_of(message, PROVIDER, {}, _result, _call)
+    return turn_of(message, PROVIDER, {}, _file, _result, _call)
 
 
 def _result(result: ToolCallResult) -> dict[str, Any]:
@@ -71,6 +73,16 @@ def _result(result: ToolCallResult) -> dict[str, Any]:
 
 def _call(call: ToolCall) -> dict[str, Any]:
     return {"toolUse": {"toolUseId": call.id, "name": alias(call.name), "input": call.arguments}}
+
+
+def _file(file: FileContent) -> dict[str, Any]:
+    """The name of a document may have few signs only, and must be unique in a request."""
+    kind = file.media_type.rpartition("/")[2]
+    source = {"source": {"bytes": file.base64}}
+    if file.media_type != PDF:
+        return {"image": {"format": kind, **source}}
+    digest = hashlib.sha256(file.base64.encode()).hexdigest()[:8]
+    return {"document": {"format": kind, "name": f"document {digest}", **source}}
 
 
 def answer(document: Any, request: ModelRequest) -> ModelAnswer:

@@ -5,10 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
-from vivero.core.agents.errors import FAILED_MODEL_CALL, AgentError
+from vivero.core.agents.errors import FAILED_MODEL_CALL, UNSUPPORTED_DOCUMENT, AgentError
 from vivero.core.agents.memory.context import (
     AssistantMessage,
     Content,
+    DocumentContent,
+    FileContent,
     Message,
     ProviderContent,
     ReasoningContent,
@@ -80,11 +82,21 @@ def asked_call(id: Any, block: Mapping[str, Any], names: Mapping[str, str]) -> A
     return AskedCall(str(id or ""), names.get(name, name), arguments_of(block.get("input")))
 
 
-def part_of(content: Content, provider: str, text_block: Mapping[str, Any]) -> dict[str, Any] | None:
-    """The block of a part of a message: `text_block` with the text, or what only this provider reads again.
+def part_of(
+    content: Content,
+    provider: str,
+    text_block: Mapping[str, Any],
+    file_block: Callable[[FileContent], dict[str, Any]],
+) -> dict[str, Any] | None:
+    """The block of a part of a message: `text_block` with the text, a file, or what only this provider reads again.
 
-    None: it is empty, or of another provider.
+    None: it is empty, or of another provider. Raises AgentError for a document whose file was not read: a model must
+    not answer without it.
     """
+    if isinstance(content, DocumentContent):
+        raise AgentError(UNSUPPORTED_DOCUMENT, "documents are not supported here")
+    if isinstance(content, FileContent):
+        return file_block(content)
     if isinstance(content, ReasoningContent | ProviderContent):
         return dict(content.payload) if content.provider == provider else None
     text = text_of(content)
@@ -95,13 +107,15 @@ def turn_of(
     message: Message,
     provider: str,
     text_block: Mapping[str, Any],
+    file_block: Callable[[FileContent], dict[str, Any]],
     result_block: Callable[[ToolCallResult], dict[str, Any]],
     call_block: Callable[[ToolCall], dict[str, Any]],
 ) -> tuple[str, list[dict[str, Any]]]:
     """The role and the blocks of a message, in protocols whose results of tools come from the user."""
     if isinstance(message, ToolCallResultMessage):
         return "user", list(map(result_block, message.results))
-    parts = [part for each in message.content or () if (part := part_of(each, provider, text_block)) is not None]
+    read = (part_of(each, provider, text_block, file_block) for each in message.content or ())
+    parts = [part for part in read if part is not None]
     if not isinstance(message, AssistantMessage):
         return "user", parts
     return "assistant", parts + list(map(call_block, message.tool_calls or ()))

@@ -15,13 +15,14 @@ from vivero.core.agents.errors import AgentError
 from vivero.core.agents.inputs import read_inputs
 from vivero.core.agents.loop import Activate, AgentJob, Ask, Respond, WaitForResults, begin, take, tool_call_variable
 from vivero.core.agents.memory.context import TokenUsage, ToolCall, written
-from vivero.core.agents.model import ModelAnswer
+from vivero.core.agents.model import ModelAnswer, ModelRequest
 from vivero.core.agents.responses import response_of
-from vivero.core.agents.wires.providers import read_provider
+from vivero.core.agents.wires.providers import Provider, read_provider
 from vivero.core.agents.wires.table import WIRES
 from vivero.core.feel import from_json
 from vivero.core.records.ad_hoc import AdHocResult, ElementToActivate
 from vivero.engine.connectors.agent_settings import AgentSettings
+from vivero.engine.connectors.agents.files import has_documents, with_files
 from vivero.engine.connectors.agents.ledger import Ledger, Stopped
 from vivero.engine.connectors.agents.model_calls import PreparedCall, check_allowed, prepared, respond
 from vivero.engine.connectors.errors import ConnectorError
@@ -35,6 +36,8 @@ JITTER = 0.1
 """Pauses that a provider asks for become longer by up to this part, so that agents do not all come back at once."""
 KEEP_S = 2.0
 """Time to store an answer while the node stops, or the job is gone."""
+WITH_FILES = 8
+"""Calls of models with files that a node makes at once, so that it keeps few files in memory."""
 TOOL_CALL, TOOL_RESULT = "toolCall", "toolCallResult"
 
 
@@ -81,8 +84,9 @@ class ModelUser:
         settings, connections = around.parts.sections["agents"], around.parts.connections
         if not isinstance(settings, AgentSettings) or connections is None:
             raise ValueError("agents need their settings and connections to the database")
-        self._client, self._settings = around.client, settings
+        self._client, self._settings, self._documents = around.client, settings, around.documents
         self._ledger = Ledger(connections, settings)
+        self._with_files = trio.CapacityLimiter(WITH_FILES)
 
     @property
     def max_tool_calls(self) -> int:
@@ -92,7 +96,14 @@ class ModelUser:
         """The answer to one request. One that was paid before a crash is used again. Raises AgentError."""
         provider = read_provider(call.inputs.get("provider"), self._settings.openai_base_url)
         check_allowed(provider, self._settings, call.job.tenant_id)
-        request = prepared(provider, step.request, call.used)
+        if not has_documents(step.request):
+            return await self._answer(provider, step.request, call)
+        async with self._with_files:
+            request = await with_files(step.request, self._documents, call.job.tenant_id)
+            return await self._answer(provider, request, call)
+
+    async def _answer(self, provider: Provider, given: ModelRequest, call: Call) -> ModelAnswer:
+        request = prepared(provider, given, call.used)
         content = await self._ledger.find(call.job, request)
         if content is not None:
             return _answer(content, request)

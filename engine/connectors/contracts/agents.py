@@ -10,6 +10,7 @@ _MODEL_INPUTS = (
     Input("provider.azureOpenAi.authentication.type", choices=("apiKey",)),
     Input("data.systemPrompt.prompt"),
     Input("data.userPrompt.prompt", required=True),
+    Input("data.userPrompt.documents", Kind.LIST),
     Input("data.memory.storage.type", default="in-process", choices=("in-process",)),
     Input("data.memory.contextWindowSize", Kind.NUMBER, 20),
     Input("data.limits.maxModelCalls", Kind.NUMBER, 10),

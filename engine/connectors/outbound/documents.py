@@ -87,6 +87,12 @@ class CallDocuments:
             left -= len(found[-1].content)
         return found
 
+    async def file(self, given: Any, tenant: str, most: int) -> SentFile:
+        """The file of a reference. Raises ConnectorError, also if it has more than `most` bytes."""
+        if (reference := read_reference(given)) is None:
+            raise ConnectorError("UNSUPPORTED_DOCUMENT", "a document is no reference to one", final=True)
+        return await self._fetch(reference, tenant, most)
+
     async def _form(self, url: httpx.URL, body: Any, tenant: str) -> tuple[str, bytes]:
         """The type and the bytes of a form. References, alone or in lists, are its files."""
         if not isinstance(body, dict):

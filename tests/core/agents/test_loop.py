@@ -276,7 +276,6 @@ def test_references_to_secrets_are_text():
         ({"response__includeAgentContext": "maybe"}, "data.response.includeAgentContext is neither true nor false"),
         ({"results": "x"}, "toolCallResults is not a list"),
         ({"results": ["x"]}, r"toolCallResults\[0\] is not a context"),
-        ({"results": [result("a", [{"camunda.document.type": "camunda"}])]}, "documents in results"),
         ({"context": "x"}, "agentContext is not a context"),
     ],
 )
