@@ -1,4 +1,5 @@
-"""Workers in Python: jobs a second of `vivero.worker` and of the official client, and the time from POST to function.
+"""Workers in Python: jobs a second and CPU time a job of `vivero.worker` and of the official client, and the time from
+POST to function.
 
 Each worker has a process of its own, and finds more jobs than it can do; then 20 instances a second come to an idle
 worker. The engine's own activation latency is that of a raw client at the same pace (`benchmarks.http_client`).
@@ -54,6 +55,9 @@ def _measure(dsn: str) -> dict[str, float]:
             found = _figures(_worker(kind, port, FULL_S))
             figures |= {f"{kind}_{name}": found[name] for name in ("jobs_per_s", "cpu_us_per_job")}
         for suffix in ("", "_100"):
+            figures[f"cpu_ratio{suffix}"] = (
+                figures[f"vivero{suffix}_cpu_us_per_job"] / figures[f"official{suffix}_cpu_us_per_job"]
+            )
             figures[f"jobs_per_s_ratio{suffix}"] = (
                 figures[f"vivero{suffix}_jobs_per_s"] / figures[f"official{suffix}_jobs_per_s"]
             )

@@ -12,6 +12,7 @@ from urllib.parse import urlsplit
 import httpx
 
 from vivero.client.answers import BadAddress, NotSendable, why_not_sendable
+from vivero.client.http1.connections import KeptConnections, reaches
 from vivero.core.texts.hosts import is_loopback
 
 DEFAULT_ADDRESS = "http://localhost:8080"
@@ -96,14 +97,25 @@ def _settings(
     return {
         "base_url": address,
         "timeout": timeout_s,
-        "trust_env": not is_loopback(
-            urlsplit(address).hostname or ""
-        ),  # the environment's proxy cannot reach our loopback interface
+        # the environment's proxy cannot reach our loopback interface
+        "trust_env": not is_loopback(urlsplit(address).hostname or ""),
         "verify": _certificates(address.startswith("https:")),
         "limits": httpx.Limits(max_connections=connections or 100, max_keepalive_connections=connections or 20),
         "auth": credentials if isinstance(credentials, tuple) else None,
         "headers": UNPACKED | (_bearer(credentials) if isinstance(credentials, str) else {}),
     }
+
+
+def connections_to(
+    address: str, credentials: Credentials | None, timeout_s: float, connections: int | None
+) -> KeptConnections | None:
+    """Connections of our own to a server; None if only httpx can reach it. Raises as `http_client` does."""
+    with _made(address):
+        found = _settings(address, credentials, timeout_s, connections)
+        if not reaches(address, is_local=not found["trust_env"]):
+            return None
+        tls = found["verify"] if address.startswith("https:") else None
+        return KeptConnections(address, found["headers"], found["auth"], tls, timeout_s, connections)
 
 
 def _certificates(secure: bool) -> ssl.SSLContext:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import re
+from collections.abc import Mapping
 from dataclasses import dataclass
 from decimal import Decimal
 from typing import Any
@@ -226,15 +227,15 @@ def number_of(text: str) -> float | int:
     return int(exact)
 
 
-def position_of(response: httpx.Response) -> int | None:
-    """The position of the command in the log, if the answer has one."""
-    position = response.headers.get("command-position")
+def position_in(headers: Mapping[str, str]) -> int | None:
+    """The position of the command in the log, if the headers of an answer have one."""
+    position = headers.get("command-position")
     return int(position) if position is not None and position.isdecimal() else None
 
 
 def answer_of(response: httpx.Response) -> Answer:
     """The answer of a response. Raises ApiError, and ClientError if it does not come from a server of ours."""
-    number = position_of(response)
+    number = position_in(response.headers)
     try:
         body = response.json(object_hook=Members, parse_float=number_of) if response.content else None
     except (ValueError, RecursionError) as error:

@@ -9,6 +9,7 @@ The client runs under Trio and asyncio. Every failure is an exception whose text
 from __future__ import annotations
 
 from collections.abc import AsyncIterator, Iterable, Mapping
+from functools import partial
 from pathlib import Path
 from types import TracebackType
 from typing import Any
@@ -16,7 +17,7 @@ from urllib.parse import quote
 
 import httpx
 
-from vivero.client.addresses import Credentials, address_from, credentials_from, http_client, normalised
+from vivero.client.addresses import Credentials, address_from, connections_to, credentials_from, http_client, normalised
 from vivero.client.answers import (
     Answer,
     ApiError,
@@ -28,11 +29,12 @@ from vivero.client.answers import (
     Page,
     Unreachable,
     answer_of,
-    position_of,
+    position_in,
     whole,
     why_not_sendable,
 )
 from vivero.client.failures import NOT_SENT_OR_LOST, failure_of
+from vivero.client.http1.connections import KeptConnections, Reply
 from vivero.config.files import Unreadable, read_bytes
 
 __all__ = [
@@ -93,6 +95,9 @@ class Client:
         found = credentials_from() if credentials is None else credentials
         self.address = normalised(address)
         self._http = http_client(self.address, found, timeout_s, transport, connections)
+        self._usual = transport is None
+        self._connect = partial(connections_to, self.address, found, timeout_s, connections)
+        self._connections: KeptConnections | None = None
 
     async def __aenter__(self) -> Client:
         await self._http.__aenter__()
@@ -101,6 +106,8 @@ class Client:
     async def __aexit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
+        if self._connections is not None:
+            await self._connections.close()
         await self._http.__aexit__(kind, error, trace)
 
     async def request(self, method: str, path: str, body: Any = None, **options: Any) -> Answer:
@@ -110,17 +117,43 @@ class Client:
         return answer_of(await self._send(method, path, **options))
 
     async def exchange(
-        self, method: str, path: str, content: bytes, *, headers: Mapping[str, str] | None = None, **options: Any
+        self,
+        method: str,
+        path: str,
+        content: bytes,
+        *,
+        headers: Mapping[str, str] | None = None,
+        timeout: float | None = None,
     ) -> tuple[bytes, int | None]:
         """Send JSON as it is. Gives the body of the answer as it is, and the command's position in the log, if any.
 
-        Raises ApiError, Unreachable.
+        `timeout`: the seconds of silence until the request has failed. Raises ApiError, Unreachable.
         """
         sent = {**(headers or {}), "content-type": "application/json"}
-        response = await self._send(method, path, content=content, headers=sent, **options)
-        if not response.is_success:
-            answer_of(response)
-        return response.content, position_of(response)
+        response = await self._exchanged(method, path, content, sent, timeout)
+        if not 200 <= response.status_code < 300:
+            request = httpx.Request(method, f"{self.address}{path}")
+            answer_of(
+                httpx.Response(
+                    response.status_code, headers=response.headers, content=response.content, request=request
+                )
+            )
+        return response.content, position_in(response.headers)
+
+    async def _exchanged(
+        self, method: str, path: str, content: bytes, headers: Mapping[str, str], timeout: float | None
+    ) -> Reply | httpx.Response:
+        """Raises Unreachable."""
+        if self._usual and self._connections is None:
+            self._connections = self._connect()
+            self._usual = self._connections is not None
+        if self._connections is None:
+            options = {} if timeout is None else {"timeout": timeout}
+            return await self._send(method, path, content=content, headers=headers, **options)
+        try:
+            return await self._connections.request(method, path, content, headers, timeout)
+        except NOT_SENT_OR_LOST as error:
+            raise failure_of(error, self.address) from error
 
     async def get(self, path: str) -> Document:
         """The document at a path. Raises ApiError, Unreachable."""

@@ -49,7 +49,8 @@ class Job(msgspec.Struct, rename="camel", kw_only=True, eq=False):
     @property
     def trace_headers(self) -> dict[str, str]:
         """The headers by which requests continue the trace of the process; none if it is not sampled."""
-        return {name: str(self.headers[name]) for name in ("traceparent", "tracestate") if name in self.headers}
+        found = {name: str(self.headers.get(name, "")) for name in ("traceparent", "tracestate")}
+        return {name: text for name, text in found.items() if text and text.isascii() and text.isprintable()}
 
 
 class Activated(msgspec.Struct):

@@ -39,7 +39,13 @@ class Exchanges(Protocol):
     async def topology(self) -> Any: ...
 
     async def exchange(
-        self, method: str, path: str, content: bytes, *, headers: Mapping[str, str] | None = None, **options: Any
+        self,
+        method: str,
+        path: str,
+        content: bytes,
+        *,
+        headers: Mapping[str, str] | None = None,
+        timeout: float | None = None,
     ) -> tuple[bytes, int | None]: ...
 
 

@@ -37,9 +37,8 @@ CONCURRENCY, LEASE_S, LIMIT_S, GRACE_S = 32, 30.0, 600.0, 20.0
 BACKOFF_S = (1.0, 10.0, 60.0)
 GATHER_S = 0.02
 """The longest time for which a free slot waits for others while there are more jobs."""
-REPORTING_CONNECTIONS, SPARE_CONNECTIONS = 8, 4
-"""Connections for reports and for the extension of leases, beside one for each long poll. Reports take turns: httpx
-looks at each connection that it has for each request."""
+REPORTING_CONNECTIONS, SPARE_CONNECTIONS = 32, 4
+"""Connections for reports and for the extension of leases, beside one for each long poll. Further reports wait."""
 
 
 class Worker:
