@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Iterable, Mapping
 from typing import Any, TypeVar
 
 import trio
@@ -11,10 +11,13 @@ from vivero.client.rest import Answer, Client, ClientError, Document, Page
 from vivero.client.typed.repetition import Repetition
 
 T = TypeVar("T")
+U = TypeVar("U")
 
 PATIENCE_S = 60.0
 """The time for which a server may give no answer."""
 FIRST_PAUSE_S = 0.5
+AT_ONCE = 8
+"""Instances at which an import works at once."""
 NO_RIGHT = (401, 403)
 
 
@@ -29,6 +32,26 @@ async def patiently(work: Callable[[], Awaitable[T]]) -> T:
             if pause_s is None:
                 raise
         await trio.sleep(pause_s)
+
+
+async def together(work: Callable[[U], Awaitable[None]], items: Iterable[U]) -> None:
+    """Do the work for all items, for some of them at once, begun in their order. Raises the first exception."""
+    places = trio.CapacityLimiter(AT_ONCE)
+
+    async def one(item: U, *, task_status: trio.TaskStatus[None]) -> None:
+        async with places:
+            task_status.started()
+            await work(item)
+
+    try:
+        async with trio.open_nursery() as nursery:
+            for item in items:
+                await nursery.start(one, item)
+    except BaseExceptionGroup as group:
+        first: BaseException = group
+        while isinstance(first, BaseExceptionGroup):
+            first = first.exceptions[0]
+        raise first from None
 
 
 async def post(client: Client, path: str, body: Mapping[str, Any]) -> Answer:

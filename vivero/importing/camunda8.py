@@ -5,15 +5,16 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
+from functools import partial
 
 import trio
 
 from vivero.client.rest import Client, ClientError, Document
-from vivero.importing.calls import get, page
+from vivero.importing import state
+from vivero.importing.calls import get, page, together
 from vivero.importing.definitions import Definition, Definitions
 from vivero.importing.ledger import COPYING, RESUMING, STAYS, SUSPENDING, Entry, Ledger
 from vivero.importing.plan import TAG, Plan, plan
-from vivero.importing.state import read
 from vivero.importing.steps import Steps, planned
 
 PAGE = 100
@@ -63,12 +64,20 @@ async def dry_run(source: Client, target: Client, tell: Tell, now: Now) -> None:
     after = None
     while True:
         found = await page(source, "process-instances", ROOTS, sort="processInstanceKey", limit=PAGE, after=after)
+        made_of: dict[str, Plan] = {}
+        await together(partial(_note_plan, source, definitions, now, made_of), found.items)
         for instance in found.items:
-            _, made = await _plan(source, instance, definitions, now())
+            made = made_of[instance["processInstanceKey"]]
             tell(ImportOutcome(instance, "stays" if made.reasons else "comes", made.reasons, made.notes, made.elements))
         after = found.after
         if after is None:
             return
+
+
+async def _note_plan(
+    source: Client, definitions: Definitions, now: Now, made_of: dict[str, Plan], instance: Document
+) -> None:
+    _, made_of[instance["processInstanceKey"]] = await _plan(source, instance, definitions, now())
 
 
 async def _plan(source: Client, instance: Document, definitions: Definitions, now: datetime) -> tuple[Definition, Plan]:
@@ -77,7 +86,7 @@ async def _plan(source: Client, instance: Document, definitions: Definitions, no
         return definition, Plan(("it is a copy itself",))
     if definition.process is None or definition.reason is not None:
         return definition, Plan((definition.reason or "its model cannot be read",))
-    return definition, plan(await read(source, instance, definition.process), definition.process, now)
+    return definition, plan(await state.read(source, instance, definition.process), definition.process, now)
 
 
 async def run(
@@ -117,13 +126,15 @@ class _Import:
 
     async def continue_former(self) -> None:
         """Take the remaining steps of what an earlier run has begun."""
-        for entry in self.ledger.under_way():
-            if entry.step == SUSPENDING:
-                await self._continue_suspension(entry)
-            elif entry.step == COPYING and not await self._is_unchanged(entry):
-                await (self._copy(entry) if entry.suspended else self._continue_suspension(entry))
-            else:
-                self._report(_known(entry), await self.steps.finish(entry))
+        await together(self._continue, self.ledger.under_way())
+
+    async def _continue(self, entry: Entry) -> None:
+        if entry.step == SUSPENDING:
+            await self._continue_suspension(entry)
+        elif entry.step == COPYING and not await self._is_unchanged(entry):
+            await (self._copy(entry) if entry.suspended else self._continue_suspension(entry))
+        else:
+            self._report(_known(entry), await self.steps.finish(entry))
 
     async def _continue_suspension(self, entry: Entry) -> None:
         if not self.suspends and await self.steps.state(entry.key) != "SUSPENDED":
@@ -148,7 +159,8 @@ class _Import:
     async def copy_page(self, instances: Sequence[Document]) -> None:
         """Suspend those that can come along, wait until searches show it, and copy them."""
         ready: list[Entry] = []
-        for instance in instances:
+
+        async def begin(instance: Document) -> None:
             _, made = await _plan(self.source, instance, self.definitions, self.now())
             entry = Entry(instance["processInstanceKey"], SUSPENDING, self.suspends)
             if made.reasons:
@@ -157,17 +169,19 @@ class _Import:
                 self._stays(instance, replace(entry, step=STAYS, reason=reason))
             else:
                 ready.append(entry)
+
+        await together(begin, instances)
         await self._settled([entry.key for entry in ready if entry.suspended])
-        for entry in ready:
+        for entry in ready[:1]:  # without the right to cancel in the source, the first one ends the run
             await self._copy(entry)
+        await together(self._copy, ready[1:])
 
     async def _begin(self, entry: Entry) -> str | None:
         self.ledger.write(entry)
         return await self.steps.suspend(entry.key) if entry.suspended else None
 
     async def _settled(self, keys: Sequence[str]) -> None:
-        for key in keys:
-            await self.steps.settle(key)
+        await self.steps.settle(keys)
         if keys:
             await trio.sleep(self.settle_s)
 

@@ -11,6 +11,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from hashlib import sha256
 
+import trio
+
 from vivero.client.rest import Client, Document, path_part
 from vivero.core.bpmn.model import CalledDecision, CalledElement, FormReference, Process, TimerEvent, parts_of
 from vivero.core.bpmn.parser import parse
@@ -36,12 +38,17 @@ class Definitions:
 
     def __init__(self, source: Client, target: Client, *, deploys: bool) -> None:
         self._source, self._target, self._deploys = source, target, deploys
+        self._one_at_a_time = trio.Lock()
         self._models: OrderedDict[str, tuple[Process | None, str | None]] = OrderedDict()
         self._here: dict[tuple[str, str], tuple[dict[str, str], str | None]] = {}
         """(tenant, process id) → (key in the source → key here, reason why the others cannot come)."""
 
     async def of(self, instance: Document) -> Definition:
         """The definition of an instance. Raises ClientError."""
+        async with self._one_at_a_time:  # others wait for what one of them deploys
+            return await self._of(instance)
+
+    async def _of(self, instance: Document) -> Definition:
         key = instance["processDefinitionKey"]
         process, problem = await self._model(instance)
         if process is None:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 from collections import defaultdict
+from collections.abc import Collection
 from dataclasses import replace
 from hashlib import sha256
 
@@ -65,16 +66,19 @@ class Steps:
         """Like `suspend`, for an instance that an earlier run may have suspended."""
         return None if await self.state(key) == "SUSPENDED" else await self.suspend(key)
 
-    async def settle(self, key: str) -> None:
-        """Wait until searches of the source show the suspension. Raises ClientError."""
+    async def settle(self, keys: Collection[str]) -> None:
+        """Wait until searches of the source show the suspensions of these instances. Raises ClientError."""
         until = trio.current_time() + PATIENCE_S
-        filter = {"processInstanceKey": key}
-        while not any(
-            one["state"] != "ACTIVE" for one in (await page(self._source, "process-instances", filter)).items
-        ):
-            if trio.current_time() > until:
-                raise ClientError(f"the searches of the source still show {key} as active: are its exporters working?")
-            await trio.sleep(POLL_S)
+        waiting = set(keys)
+        while waiting:
+            shown = await page(
+                self._source, "process-instances", {"processInstanceKey": {"$in": sorted(waiting)}}, limit=len(waiting)
+            )
+            waiting -= {one["processInstanceKey"] for one in shown.items if one["state"] != "ACTIVE"}
+            if waiting and trio.current_time() > until:
+                late = min(waiting)
+                raise ClientError(f"the searches of the source still show {late} as active: are its exporters working?")
+            await trio.sleep(POLL_S if waiting else 0)
 
     async def finish(self, entry: Entry) -> Entry:
         """Take the remaining steps of an entry that has a plan. Raises ClientError, LedgerProblem."""

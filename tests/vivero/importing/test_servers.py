@@ -7,9 +7,11 @@ from datetime import UTC, datetime
 import httpx
 import pytest
 import trio
+import trio.testing
 
 from vivero.client.rest import ApiError, Client, ClientError
 from vivero.importing import camunda8
+from vivero.importing.calls import AT_ONCE
 from vivero.importing.ledger import ADJUSTING, CANCELLING, COPYING, DONE, SUSPENDING, Entry, Ledger, LedgerProblem
 from vivero.importing.plan import Plan
 from vivero.importing.steps import copy_tag
@@ -36,6 +38,13 @@ class Camunda:
         self.lag = 0
         """Searches that still show what was before."""
         self.copies = {}
+        self.held = None
+        """A function for which requests wait."""
+
+    async def answered(self, request) -> httpx.Response:
+        if self.held is not None:
+            await self.held(request)
+        return self(request)
 
     def __call__(self, request) -> httpx.Response:
         path = request.url.path.removeprefix("/v2")
@@ -89,12 +98,14 @@ class Camunda:
         if resource == "process-instances":
             if "tags" in filter:
                 return self.copies.get(filter["tags"][0], [])
-            if "processInstanceKey" in filter and self.lag:
-                self.lag -= 1
-                return [self._instance(filter["processInstanceKey"], "ACTIVE")]
             wanted = filter.get("processInstanceKey")
-            chosen = [key for key in self.states if wanted in (None, key)]
-            return [self._instance(key) for key in chosen if wanted or self.states[key] == filter.get("state")]
+            if wanted is None:
+                return [self._instance(key) for key, state in self.states.items() if state == filter["state"]]
+            keys = wanted["$in"] if isinstance(wanted, dict) else [wanted]
+            if self.lag:
+                self.lag -= 1
+                return [self._instance(key, "ACTIVE") for key in keys]
+            return [self._instance(key) for key in keys]
         if resource == "process-definitions":
             return [{"processDefinitionKey": "7", "processDefinitionId": "p", "version": 1, "tenantId": "<default>"}]
         if resource == "element-instances" and filter.get("state") == "ACTIVE":
@@ -129,7 +140,7 @@ def between(source, target, tmp_path):
             told.append((one.instance["processInstanceKey"], one.outcome, one.reasons))
 
         clients = [
-            Client(f"http://{one.cluster}", transport=httpx.MockTransport(one), credentials="")
+            Client(f"http://{one.cluster}", transport=httpx.MockTransport(one.answered), credentials="")
             for one in (source, target)
         ]
         async with clients[0] as there, clients[1] as here:
@@ -157,6 +168,26 @@ async def test_many_instances_come_in_pages(source, between, autojump_clock):
     told = await between(apply=False)
     assert [key for key, _, _ in told] == list(source.states)
     assert source.asked["GET", "xml"] == 2, "a model is read once, and once for its comparison"
+
+
+async def test_instances_come_together_but_never_too_many_at_once(source, target, between, autojump_clock):
+    source.states = {str(KEY + number): "ACTIVE" for number in range(30)}
+    under_way = [0, 0]
+
+    async def held(request) -> None:
+        if request.url.path == "/v2/process-instances":
+            under_way[0] += 1
+            under_way[1] = max(under_way)
+            await trio.testing.wait_all_tasks_blocked()
+            under_way[0] -= 1
+
+    target.held = held
+    told = await between()
+    assert sorted(key for key, _, _ in told) == list(source.states)
+    assert {outcome for _, outcome, _ in told} == {"copied"}
+    assert set(source.states.values()) == {"TERMINATED"}
+    assert (len({body["tags"][0] for body in target.bodies if "tags" in body}), under_way) == (30, [0, AT_ONCE])
+    assert source.asked["GET", "xml"] == 2
 
 
 async def test_servers_that_restart_are_asked_again(source, target, between, autojump_clock):
