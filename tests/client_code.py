@@ -376,6 +376,7 @@ def blocking(text: str) -> str:
 
 SOURCES = (
     "typed/asynchronous.py",
+    "typed/asynchronous_administration.py",
     "typed/asynchronous_operations.py",
     "typed/asynchronous_paging.py",
     "typed/asynchronous_searches.py",

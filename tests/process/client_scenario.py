@@ -57,6 +57,7 @@ async def working_day(address, name, decisions, lossy):
         await tasks(client, name)
         await instances(client, name)
         await messages_and_incidents(client, name)
+        await what_instances_share(client, name)
         assert await client.decide("discount", customer="gold", total=200) == 0.1
         await failures(client, name)
     async with AsyncViveroClient(address, credentials="", transport=lossy) as client:
@@ -128,6 +129,29 @@ async def messages_and_incidents(client, name):
     late = await client.start(f"{name}-pay", orderId=f"{name}-8")
     assert await late.result() == {"orderId": f"{name}-8", "amount": 3}
     assert (await client.signal("nobody hears this")).signal_key
+
+
+async def what_instances_share(client, name):
+    for value in ({"limit": 12345678901234567}, [1, None]):
+        await client.set_cluster_variable(name, value, metadata={"of": "tests"})
+        assert await client.cluster_variable(name) == value
+    await client.delete_cluster_variable(name)
+    await raised(NotFound, client.cluster_variable, name)
+    for _ in range(2):
+        await client.add_members("roles", "worker", users=[f"{name}-ada", f"{name}-bob"])
+    await client.remove_members("roles", "worker", users=[f"{name}-bob"])
+    members = [one.id async for one in client.members("roles", "worker", "users")]
+    assert [id for id in members if id.startswith(name)] == [f"{name}-ada"]
+    stored = await client.upload("a b.txt", b"\x00text", content_type="text/plain", properties={"of": name})
+    assert (stored.metadata["fileName"], stored.metadata["size"]) == ("a b.txt", 5)
+    holder = await client.start(f"{name}-review", contract=stored)
+    assert await client.download((await holder.variables())["contract"]) == b"\x00text"
+    await client.delete_document(stored)
+    await raised(NotFound, client.download, stored)
+    (definition,) = await client.definitions(process=f"{name}-review").all()
+    (check,) = [one for one in await client.counts(definition) if one.element_id == "check"]
+    assert (check.completed, check.active >= 1, check.incidents) == (1, True, 0)
+    await holder.cancel()
 
 
 async def failures(client, name):

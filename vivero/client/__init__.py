@@ -22,6 +22,7 @@ NAMES: dict[str, tuple[str, ...]] = {
         "Unavailable",
         "Unreachable",
     ),
+    "typed.administration": ("ElementCounts", "Member", "StoredDocument"),
     "typed.asynchronous": ("AsyncBatchHandle", "AsyncInstanceHandle", "AsyncViveroClient"),
     "typed.asynchronous_paging": ("AsyncSearch",),
     "records.filters": ("Where",),

@@ -13,6 +13,7 @@ from vivero.client.answers import (
     Unreachable,
 )
 from vivero.client.records.filters import Where
+from vivero.client.typed.administration import ElementCounts, Member, StoredDocument
 from vivero.client.typed.asynchronous import AsyncBatchHandle, AsyncInstanceHandle, AsyncViveroClient
 from vivero.client.typed.asynchronous_paging import AsyncSearch
 from vivero.client.typed.outcomes import Comment, Deployment, NotCompleted, NotDecided, QueuedCommand, StillRunning
@@ -32,7 +33,9 @@ __all__ = [
     "Comment",
     "Conflict",
     "Deployment",
+    "ElementCounts",
     "InstanceHandle",
+    "Member",
     "NotAllowed",
     "NotCompleted",
     "NotDecided",
@@ -43,6 +46,7 @@ __all__ = [
     "QueuedCommand",
     "Search",
     "StillRunning",
+    "StoredDocument",
     "Unavailable",
     "Unreachable",
     "ViveroClient",

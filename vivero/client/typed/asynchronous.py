@@ -26,7 +26,7 @@ from vivero.client.records.user_tasks import UserTaskRecord
 from vivero.client.records.variables import VariableRecord
 from vivero.client.rest import TIMEOUT_S, path_part
 from vivero.client.typed import requests
-from vivero.client.typed.asynchronous_operations import AsyncOperations
+from vivero.client.typed.asynchronous_administration import AsyncAdministration
 from vivero.client.typed.asynchronous_paging import AsyncSearch
 from vivero.client.typed.outcomes import (
     CreatedBatch,
@@ -48,7 +48,7 @@ LEAST_WAIT_S = 1.0
 NO_ITEMS: tuple[str, ...] = ()
 
 
-class AsyncViveroClient(AsyncOperations):
+class AsyncViveroClient(AsyncAdministration):
     """A connection to a server. Open it with `async with`, or end it with `aclose`.
 
     `address`, `credentials`: those of the environment by default, as for workers. `tenant_id`: the tenant of what it

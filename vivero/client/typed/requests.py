@@ -35,6 +35,8 @@ class ApiRequest:
     body: Any = None
     files: tuple[tuple[str, bytes], ...] = ()
     fields: tuple[tuple[str, str], ...] = ()
+    parts: tuple[tuple[str, str, bytes, str], ...] = ()
+    """Name, name of the file, content and its type."""
     is_read: bool = False
     keeps_no_key: bool = False
     """The server ignores keys of this request: one that may have arrived is not repeated."""
@@ -46,7 +48,7 @@ class ApiRequest:
 
     def headers(self) -> dict[str, str]:
         """The headers of all tries, with a new key for a command."""
-        found = {} if self.files else {"content-type": "application/json"}
+        found = {} if self.files or self.parts else {"content-type": "application/json"}
         if self.is_read:
             return found
         return {**found, "prefer": WAITS} | ({} if self.keeps_no_key else {"idempotency-key": str(uuid4())})
@@ -56,6 +58,8 @@ class ApiRequest:
         if self.files:
             parts: list[Any] = [("resources", (name, data, "application/octet-stream")) for name, data in self.files]
             return {"files": parts, "data": dict(self.fields)}
+        if self.parts:
+            return {"files": [(part, (name or None, data, type_)) for part, name, data, type_ in self.parts]}
         if self.body is None:
             return {}
         try:

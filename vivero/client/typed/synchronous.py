@@ -36,7 +36,7 @@ from vivero.client.typed.outcomes import (
 from vivero.client.typed.queries import DEFAULT_PAGE_ITEMS, RecordQuery
 from vivero.client.typed.repetition import Polling, Repetition, check_time
 from vivero.client.typed.requests import ApiRequest, FileToDeploy, key_of, named_variables
-from vivero.client.typed.synchronous_operations import Operations
+from vivero.client.typed.synchronous_administration import Administration
 from vivero.client.typed.synchronous_paging import Search
 from vivero.client.values import decoded
 
@@ -48,7 +48,7 @@ LEAST_WAIT_S = 1.0
 NO_ITEMS: tuple[str, ...] = ()
 
 
-class ViveroClient(Operations):
+class ViveroClient(Administration):
     """A connection to a server. Open it with `async with`, or end it with `close`.
 
     `address`, `credentials`: those of the environment by default, as for workers. `tenant_id`: the tenant of what it
