@@ -74,7 +74,8 @@ ONCE = "set up once, by the command line or in the console"
 OPERATIONS = "operations: the command line has them"
 RARE = "rare: `client.request` sends it"
 UNTYPED = {
-    r".* /(cluster|live|startup|ready|metrics|outbox|webhooks|background-job|inbound-connectors|chaos)([/s-].*)?": OPERATIONS,
+    r".* /(cluster|live|startup|ready|metrics|outbox|webhooks|inbound-connectors|chaos)(/.*)?": OPERATIONS,
+    r".* /background-job(s|-types|-consumers)(/.*)?": OPERATIONS,
     r".* /(inbound|mcp)/.*": "other programs call it",
     r".* /v2/(topology|status|license|clock|system|commands)(/.*)?": OPERATIONS,
     r".* /v2/(authentication|setup|saved-views|document-links)(/.*)?": "of the person at a browser",
