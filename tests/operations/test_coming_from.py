@@ -3,6 +3,7 @@
 import re
 
 from tests.operations.tools import ROOT
+from vivero import testing
 from vivero.core.bpmn.parser import parse
 
 FROM_8 = (ROOT / "docs" / "from-camunda-8.md").read_text()
@@ -29,3 +30,11 @@ def test_the_java_client_of_the_page_is_that_of_the_example():
     calls = re.findall(r"\.(\w+)\(", code)
     assert calls[:2] == ["newClientBuilder", "restAddress"]
     assert [call for call in calls if f"{call}(" not in example] == []
+
+
+def test_the_test_kit_has_what_the_page_on_process_tests_names():
+    page = (ROOT / "docs" / "from-process-tests.md").read_text()
+    named = set(re.findall(r"`(processes|run)\.(\w+)\(", page))
+    assert len(named) > 12
+    kinds = {"processes": testing.Processes, "run": testing.ProcessRun}
+    assert [name for owner, name in named if not callable(getattr(kinds[owner], name, None))] == []

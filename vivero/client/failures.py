@@ -22,6 +22,9 @@ def failure_of(error: Exception, address: str) -> ClientError:
         if "WRONG_VERSION_NUMBER" in str(error):
             plain = address.replace("https:", "http:", 1)
             return Unreachable(f"the server at {address} does not speak TLS: use {plain}")
+        if "CERTIFICATE_VERIFY_FAILED" in str(error):
+            advice = "SSL_CERT_FILE names a file with the certificate of its authority"
+            return Unreachable(f"the certificate of {address} is not trusted ({_reason(error)}): {advice}")
         return Unreachable(f"no server answers at {address} ({_reason(error)}): is `vivero up` running?")
     if isinstance(error, httpx.PoolTimeout):
         return Unreachable(f"all connections of this client to {address} are in use: give it more `connections`")

@@ -1,6 +1,7 @@
 """docs/snapshot.schema.json is the schema of the format; `pytest tests/core --rewrite-golden` writes it anew."""
 
 import re
+from inspect import cleandoc
 from pathlib import Path
 
 import msgspec
@@ -12,7 +13,11 @@ DOCS = Path(__file__).parents[3] / "docs"
 
 
 def schema():
+    """The text of the schema. Since 3.13, Python itself takes the indentation of docstrings away."""
     found = msgspec.json.schema(Snapshot) | {"title": f"Snapshot of an instance tree, format {FORMAT}"}
+    for each in found["$defs"].values():
+        if "description" in each:
+            each["description"] = cleandoc(each["description"])
     return msgspec.json.format(msgspec.json.encode(found), indent=1).decode() + "\n"
 
 

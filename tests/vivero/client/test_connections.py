@@ -6,6 +6,7 @@ import httpx
 import pytest
 
 from vivero.client import BadAddress, ClientError, NotSendable, Unreachable, ViveroClient, answers
+from vivero.client.failures import failure_of
 
 TOPOLOGY = "/v2/topology"
 
@@ -88,3 +89,12 @@ def test_answers_that_no_server_of_ours_sends(monkeypatch, answer, reason):
     monkeypatch.setattr(answers, "MAX_ANSWER_BYTES", 1000)
     with pytest.raises(ClientError, match=reason):
         sent_by(lambda: answer, address="http://server", retry_s=0)
+
+
+def test_a_certificate_that_is_not_trusted_is_named_as_the_reason():
+    """The server runs, so the advice is another one."""
+    error = httpx.ConnectError("[SSL: CERTIFICATE_VERIFY_FAILED] certificate verify failed: self-signed certificate")
+    said = str(failure_of(error, "https://server:1"))
+    assert said.startswith("the certificate of https://server:1 is not trusted ([SSL: CERTIFICATE_VERIFY_FAILED]")
+    assert said.endswith("self-signed certificate): SSL_CERT_FILE names a file with the certificate of its authority")
+    assert "is `vivero up` running?" in str(failure_of(httpx.ConnectError("refused"), "https://server:1"))
