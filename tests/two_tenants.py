@@ -81,6 +81,30 @@ def fill(rows, key, tenant):
         created_at=NOW,
         answer="{}",
     )
+    rows.put(
+        "agent_calls",
+        job_key=key + 3,
+        call_id="c",
+        process_instance_key=key,
+        element_instance_key=key + 1,
+        process_id=process,
+        element_id="task",
+        tenant_id=tenant,
+        ended_at=NOW,
+        turn=1,
+        cause="PROMPT",
+        duration_ms=7,
+        provider="openai",
+        model=f"model-of-{tenant}",
+        outcome="ANSWERED",
+        request_digest="d",
+        input_tokens=10,
+        output_tokens=5,
+        cost=20,
+        currency="EUR",
+        tools_offered=["task"],
+        tools_called=[],
+    )
     rows.put("agent_usage", tenant_id=tenant, process_id=process, process_instance_key=key, day=NOW, calls=1, tokens=9)
     rows.put("agent_stops", tenant_id=tenant, process_id=process, model="m", stopped_at=NOW)
     rows.put(

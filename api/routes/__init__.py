@@ -38,6 +38,7 @@ from vivero.api.callers import audited
 from vivero.api.callers.audited import SYSTEM, Audited, administration
 from vivero.api.callers.permissions import Permission
 from vivero.api.routes import (
+    agent_calls,
     audit_logs,
     authorizations,
     background_jobs,
@@ -325,6 +326,7 @@ _REST = (
     Route("GET", "/v2/process-instances/{processInstanceKey}/events", events.get, READ_INSTANCE),
     Route("GET", "/v2/process-instances/{processInstanceKey}/trace", traces.get, READ_INSTANCE),
     of_key("GET", "/v2/process-instances/{processInstanceKey}/compensations", compensations.get, READ_INSTANCE),
+    of_key("GET", "/v2/process-instances/{processInstanceKey}/agent-calls", agent_calls.get, READ_INSTANCE),
     Route("GET", "/v2/process-instances/{processInstanceKey}/call-hierarchy", statistics.call_hierarchy, READ_INSTANCE),
     of_key(
         "GET", "/v2/process-instances/{processInstanceKey}/sequence-flows", statistics.sequence_flows, READ_INSTANCE

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
+from pathlib import Path
 from urllib.parse import urlsplit
 
 from vivero.core.texts.fields import listed
@@ -44,6 +45,14 @@ class AgentSettings:
     """Tokens, of input and output, that one tenant may use on a day (UTC)."""
     max_process_tokens_per_day: int = 0
     """Tokens, of input and output, that the instances of one process may use on a day (UTC)."""
+    prices_file: Path | None = None
+    """A TOML file with the prices of models. Calls of models without a price have no cost."""
+    max_cost_per_instance: float = 0.0
+    """Money, in the currency of the prices, that the calls of one process instance may cost."""
+    max_cost_per_day: float = 0.0
+    """Money that the calls of one tenant may cost on a day (UTC)."""
+    max_process_cost_per_day: float = 0.0
+    """Money that the calls of the instances of one process may cost on a day (UTC)."""
 
     def __post_init__(self) -> None:
         unknown = [name for name in listed(self.providers) if name not in PROVIDERS]
@@ -56,14 +65,22 @@ class AgentSettings:
         if min(self.max_call_s, self.max_job_s) <= 0 or min(self.max_response_bytes, self.max_tool_calls) < 1:
             raise ValueError("max_call, max_job, max_response_bytes and max_tool_calls must be greater than 0")
         if min(self.limits) < 0:
-            raise ValueError("limits of calls and tokens must not be negative")
+            raise ValueError("limits of calls, tokens and cost must not be negative")
+        if max(self.costs) > 0 and self.prices_file is None:
+            raise ValueError("limits of cost need agents.prices_file")
 
     @property
-    def limits(self) -> tuple[int, ...]:
+    def costs(self) -> tuple[float, ...]:
+        """All budgets of money."""
+        return self.max_cost_per_instance, self.max_cost_per_day, self.max_process_cost_per_day
+
+    @property
+    def limits(self) -> tuple[float, ...]:
         """All budgets."""
         return (
             *(self.max_calls_per_instance, self.max_tokens_per_instance),
             *(self.max_calls_per_day, self.max_tokens_per_day, self.max_process_tokens_per_day),
+            *self.costs,
         )
 
     @property

@@ -49,7 +49,7 @@ POLICIES: Mapping[str, str] = {
             ),
             *("timers", "user_tasks", "subscriptions", "start_subscriptions", "message_correlations", "messages"),
             *("user_task_comments", "saved_views", "alert_rules", "model_drafts"),
-            *("agent_answers", "agent_usage", "inbound_connectors"),
+            *("agent_answers", "agent_calls", "agent_usage", "inbound_connectors"),
             *("compensations", "decision_instances"),
             *("audit_log", "batch_operation_items", "job_counts", "job_count_changes"),
         ),

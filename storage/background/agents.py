@@ -24,6 +24,8 @@ class Budget(NamedTuple):
     day: str
     max_calls: int
     max_tokens: int
+    max_cost: int = 0
+    """Millionths of the operator's currency."""
 
     @property
     def _key(self) -> tuple[str, str, int, str]:
@@ -35,6 +37,30 @@ class Exceeded(Exception):
 
     def __init__(self, budget: Budget) -> None:
         self.budget = budget
+
+
+class CallRecord(NamedTuple):
+    """A call of a model that has ended. `cost`: millionths of `currency`; None: the model has no price.
+
+    `input`, `output` and `cached` are tokens; None: the provider does not say. `outcome`: ANSWERED, or an error's code.
+    """
+
+    call: str
+    turn: int
+    cause: str
+    duration_ms: int
+    provider: str
+    model: str
+    outcome: str
+    request_digest: str
+    answer_digest: str | None
+    input: int | None
+    output: int | None
+    cached: int | None
+    cost: int | None
+    currency: str
+    offered: Sequence[str]
+    called: Sequence[str]
 
 
 class AgentStop(NamedTuple):
@@ -56,14 +82,16 @@ async def keep_answer(connection: Connection, job: int, digest: str, tenant: str
     await connection.execute(_sql["keep_answer"], (job, digest, tenant, answer))
 
 
-async def reserve(connection: Connection, budgets: Sequence[Budget], tokens: int) -> list[Budget]:
-    """Reserve one call with these tokens in all budgets, in the caller's transaction; the budgets with their days.
+async def reserve(connection: Connection, budgets: Sequence[Budget], tokens: int, cost: int = 0) -> list[Budget]:
+    """Reserve one call with these tokens and this cost in all budgets, in the caller's transaction.
+
+    Gives the budgets with their days.
 
     Raises Exceeded, after which the transaction rolls back.
     """
     reserved = []
     for budget in budgets:
-        values = (*budget._key, tokens, budget.max_calls, budget.max_tokens)
+        values = (*budget._key, tokens, budget.max_calls, budget.max_tokens, cost, budget.max_cost)
         rows = (await connection.execute(_sql["reserve"], values)).rows
         if not rows:
             raise Exceeded(budget)
@@ -74,10 +102,15 @@ async def reserve(connection: Connection, budgets: Sequence[Budget], tokens: int
     return reserved
 
 
-async def settle(connection: Connection, budgets: Sequence[Budget], difference: int) -> None:
-    """Count the difference between reported and reserved tokens, in the caller's transaction."""
+async def settle(connection: Connection, budgets: Sequence[Budget], tokens: int, cost: int = 0) -> None:
+    """Count the differences between reported and reserved tokens and cost, in the caller's transaction."""
     for budget in budgets:
-        await connection.execute(_sql["settle"], (*budget._key, difference))
+        await connection.execute(_sql["settle"], (*budget._key, tokens, cost))
+
+
+async def record(connection: Connection, job: int, call: CallRecord) -> None:
+    """Record a call of a job. Nothing is recorded if the instance was deleted meanwhile."""
+    await connection.execute(_sql["record_call"], (job, *call[:-2], list(call.offered), list(call.called)))
 
 
 async def stops(connection: Connection) -> list[AgentStop]:

@@ -18,21 +18,37 @@ SELECT $1, $2::text || '@' || job.changed_at, job.process_instance_key, $3, cloc
 ON CONFLICT DO NOTHING;
 
 -- name: reserve
--- One call and $5 tokens within a budget of $6 calls and $7 tokens, 0 for none. No row: it would be exceeded. The row is locked
--- until the transaction ends, so that two nodes never reserve the same.
-INSERT INTO agent_usage AS u (tenant_id, process_id, process_instance_key, day, calls, tokens)
+-- One call, $5 tokens and a cost of $8 within a budget of $6 calls, $7 tokens and a cost of $9, 0 for none. No row: it would
+-- be exceeded. The row is locked until the transaction ends, so that two nodes never reserve the same.
+INSERT INTO agent_usage AS u (tenant_id, process_id, process_instance_key, day, calls, tokens, cost)
 SELECT $1, $2, $3, CASE WHEN $4::text = 'today' THEN (clock_timestamp() AT TIME ZONE 'UTC')::date ELSE $4::text::date END, 1,
-    $5::bigint
-WHERE $7::bigint = 0 OR $5::bigint <= $7::bigint
+    $5::bigint, $8::bigint
+WHERE ($7::bigint = 0 OR $5::bigint <= $7::bigint) AND ($9::bigint = 0 OR $8::bigint <= $9::bigint)
 ON CONFLICT (tenant_id, process_id, process_instance_key, day) DO UPDATE
-SET calls = u.calls + 1, tokens = u.tokens + excluded.tokens
+SET calls = u.calls + 1, tokens = u.tokens + excluded.tokens, cost = u.cost + excluded.cost
 WHERE ($6::bigint = 0 OR u.calls < $6::bigint) AND ($7::bigint = 0 OR u.tokens + excluded.tokens <= $7::bigint)
+    AND ($9::bigint = 0 OR u.cost + excluded.cost <= $9::bigint)
 RETURNING calls, day::text;
 
 -- name: settle
--- The difference between the reported tokens and the reserved ones.
-UPDATE agent_usage SET tokens = greatest(tokens + $5::bigint, 0)
+-- The differences between the reported tokens and cost and the reserved ones.
+UPDATE agent_usage SET tokens = greatest(tokens + $5::bigint, 0), cost = greatest(cost + $6::bigint, 0)
 WHERE tenant_id = $1 AND process_id = $2 AND process_instance_key = $3 AND day = $4::text::date;
+
+-- name: record_call
+-- A call that comes late, or twice, finds its row. The lock on the job lets a deletion of its tree come before or after: no row
+-- stays behind.
+WITH job AS (
+    SELECT job_key, process_instance_key, element_instance_key, process_id, element_id, tenant_id FROM jobs
+    WHERE job_key = $1 FOR KEY SHARE
+)
+INSERT INTO agent_calls (job_key, call_id, process_instance_key, element_instance_key, process_id, element_id, tenant_id,
+    ended_at, turn, cause, duration_ms, provider, model, outcome, request_digest, answer_digest, input_tokens, output_tokens,
+    cached_tokens, cost, currency, tools_offered, tools_called)
+SELECT job_key, $2::text, process_instance_key, element_instance_key, process_id, element_id, tenant_id, clock_timestamp(),
+    $3::int, $4::text, $5::bigint, $6::text, $7::text, $8::text, $9::text, $10::text, $11::bigint, $12::bigint, $13::bigint,
+    $14::bigint, $15::text, $16::text[], $17::text[]
+FROM job ON CONFLICT DO NOTHING;
 
 -- name: forget_usage
 -- Days that no budget reads any more.

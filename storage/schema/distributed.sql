@@ -18,6 +18,7 @@ ALTER TABLE incidents ADD COLUMN partition_id integer NOT NULL;
 ALTER TABLE user_tasks ADD COLUMN partition_id integer NOT NULL;
 ALTER TABLE user_task_comments ADD COLUMN partition_id integer NOT NULL;
 ALTER TABLE agent_answers ADD COLUMN partition_id integer NOT NULL;
+ALTER TABLE agent_calls ADD COLUMN partition_id integer NOT NULL;
 ALTER TABLE subscriptions ADD COLUMN partition_id integer NOT NULL;
 ALTER TABLE loop_items ADD COLUMN partition_id integer NOT NULL;
 ALTER TABLE paged_loop_items ADD COLUMN partition_id integer NOT NULL;
@@ -53,6 +54,8 @@ ALTER TABLE user_tasks
 ALTER TABLE user_task_comments
     DROP CONSTRAINT user_task_comments_pkey,
     ADD CONSTRAINT user_task_comments_pkey PRIMARY KEY (user_task_key, comment_key, partition_id);
+ALTER TABLE agent_calls
+    DROP CONSTRAINT agent_calls_pkey, ADD CONSTRAINT agent_calls_pkey PRIMARY KEY (job_key, call_id, partition_id);
 ALTER TABLE agent_answers
     DROP CONSTRAINT agent_answers_pkey, ADD CONSTRAINT agent_answers_pkey PRIMARY KEY (job_key, digest, partition_id);
 ALTER TABLE timers DROP CONSTRAINT timers_pkey, ADD CONSTRAINT timers_pkey PRIMARY KEY (timer_key, partition_id);
@@ -149,6 +152,7 @@ SELECT create_distributed_table('jobs', 'partition_id', colocate_with => 'comman
 SELECT create_distributed_table('incidents', 'partition_id', colocate_with => 'command_log');
 SELECT create_distributed_table('user_tasks', 'partition_id', colocate_with => 'command_log');
 SELECT create_distributed_table('user_task_comments', 'partition_id', colocate_with => 'command_log');
+SELECT create_distributed_table('agent_calls', 'partition_id', colocate_with => 'command_log');
 SELECT create_distributed_table('agent_answers', 'partition_id', colocate_with => 'command_log');
 SELECT create_distributed_table('timers', 'partition_id', colocate_with => 'command_log');
 SELECT create_distributed_table('stuck_timers', 'partition_id', colocate_with => 'command_log');

@@ -13,6 +13,35 @@ CREATE TABLE agent_answers (
 );
 CREATE INDEX agent_answers_instance ON agent_answers USING btree (process_instance_key);
 
+-- table agent_calls
+CREATE TABLE agent_calls (
+    job_key bigint NOT NULL,
+    call_id text NOT NULL,
+    process_instance_key bigint NOT NULL,
+    element_instance_key bigint NOT NULL,
+    process_id text NOT NULL,
+    element_id text NOT NULL,
+    tenant_id text NOT NULL,
+    ended_at timestamp with time zone NOT NULL,
+    turn integer NOT NULL,
+    cause text NOT NULL,
+    duration_ms bigint NOT NULL,
+    provider text NOT NULL,
+    model text NOT NULL,
+    outcome text NOT NULL,
+    request_digest text NOT NULL,
+    answer_digest text,
+    input_tokens bigint,
+    output_tokens bigint,
+    cached_tokens bigint,
+    cost bigint,
+    currency text NOT NULL,
+    tools_offered text[] NOT NULL,
+    tools_called text[] NOT NULL,
+    CONSTRAINT agent_calls_pkey PRIMARY KEY (job_key, call_id)
+);
+CREATE INDEX agent_calls_instance ON agent_calls USING btree (process_instance_key, ended_at, call_id);
+
 -- table agent_stops
 CREATE TABLE agent_stops (
     tenant_id text NOT NULL,
@@ -30,6 +59,7 @@ CREATE TABLE agent_usage (
     day date NOT NULL,
     calls bigint NOT NULL,
     tokens bigint NOT NULL,
+    cost bigint DEFAULT 0 NOT NULL,
     CONSTRAINT agent_usage_pkey PRIMARY KEY (tenant_id, process_id, process_instance_key, day)
 );
 CREATE INDEX agent_usage_instance ON agent_usage USING btree (process_instance_key) WHERE process_instance_key <> 0;
@@ -2361,6 +2391,7 @@ BEGIN
             AND p.tenant_id = d.tenant_id AND (d.goes_with_instance OR why = 'ERASURE');
         DELETE FROM variables v WHERE v.process_instance_key = ANY (instances);
         DELETE FROM jobs j WHERE j.process_instance_key = ANY (instances);
+        DELETE FROM agent_calls c WHERE c.process_instance_key = ANY (instances);
         DELETE FROM agent_answers a WHERE a.process_instance_key = ANY (instances);
         DELETE FROM agent_usage u WHERE u.process_instance_key = ANY (instances);
         DELETE FROM timers t WHERE t.process_instance_key = ANY (instances);

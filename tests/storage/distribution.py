@@ -44,6 +44,7 @@ BELONGS = {
     "user_tasks": _by("user_task_key"),
     "user_task_comments": _by("user_task_key"),
     "agent_answers": _by("job_key"),
+    "agent_calls": _by("job_key"),
     "timers": _by("timer_key"),
     "stuck_timers": _by("timer_key"),
     "subscriptions": _by("subscription_key"),
@@ -130,7 +131,7 @@ def condition(table, row, partition):
 DELETED_WITH_TREES = {
     *("process_instances", "element_instances", "variables", "jobs", "timers", "subscriptions", "incidents"),
     *("user_tasks", "user_task_comments", "loop_items", "paged_loop_items", "work_items", "message_correlations"),
-    *("compensations", "decision_instances", "agent_answers"),
+    *("compensations", "decision_instances", "agent_answers", "agent_calls"),
 }
 EMPTIED_LOGS = {"command_log", "event_log"}
 SEARCHED_BY_VALUE = {

@@ -29,6 +29,7 @@ from vivero.storage.background import (
     outbox,
     usual_durations,
 )
+from vivero.storage.background.agents import CallRecord
 from vivero.storage.background.alert_rules import AlertDelivery, DueRule
 from vivero.storage.background.inbound import ReceiverRow
 from vivero.storage.background.outbox import EventId
@@ -679,6 +680,7 @@ ALERTS = """
     VALUES (1, -2, 'RAISED', 'PENDING', now(), '-infinity', 1), (1, -1, 'TEST', 'PENDING', now(), '-infinity', 0);
     UPDATE alert_deliveries SET error = 'x' WHERE revision = -2;
 """
+AGENT_CALL = CallRecord("c", 1, "PROMPT", 7, "openai", "m", "ANSWERED", "d", None, 1, 2, 0, None, "", ["tool"], [])
 ANSWERS = f"""{JOB}
     DELETE FROM agent_answers;
     INSERT INTO agent_answers VALUES (2, 'd', 1, 't', now(), 'x');
@@ -748,6 +750,7 @@ CASES = [
     Case("inbound.save", lambda c: inbound.save(c, [RECEIVER], "a"), again, RECEIVERS),
     Case("inbound.forget", lambda c: inbound.forget(c, []), again, RECEIVERS),
     Case("agents.keep_answer", lambda c: agents.keep_answer(c, 1, "d", "t", "x"), again, ANSWERS),
+    Case("agents.record_call", lambda c: agents.record(c, 1, AGENT_CALL), again, ANSWERS),
     Case("usage.compact", lambda c: usage.compact(c, 62 * DAY_MS, 10), again, USAGE),
     Case("usage.purge", lambda c: usage.purge(c, 730 * DAY_MS, 10), again, USAGE),
     Case("usual_durations.compute", usual_durations.compute, again, USUAL),

@@ -17,9 +17,11 @@ from typing import Any
 from vivero.api.activation.long_polls import LongPolls
 from vivero.api.http.metrics import RequestFigures
 from vivero.api.http1.figures import HttpFigures
+from vivero.core.agents.wires.prices import MILLIONTHS
 from vivero.engine.appender.task import Appender
 from vivero.engine.compute.pool import ComputePool
 from vivero.engine.connectors.receivers.states import ReceiverFigures
+from vivero.engine.connectors.work.agent_figures import AgentFigures
 from vivero.engine.consumer.leadership import Consumer
 from vivero.engine.counters.counts_by_type import MAX_TYPES, OTHER, CountsByType
 from vivero.engine.definitions.cache import DefinitionCache
@@ -204,6 +206,17 @@ def of_incidents(event: str) -> Callable[[Sources], Iterable[Observed]]:
     return read
 
 
+def of_agents(name: str, *labels: str, unit: int = 1) -> Callable[[Sources], Iterable[Observed]]:
+    """Sums of the calls of models, in `unit`s."""
+
+    def read(sources: Sources) -> Iterator[Observed]:
+        sums = sum((getattr(figures, name) for figures in sources.of(AgentFigures)), Counter[tuple[str, str]]())
+        for values, number in sums.items():
+            yield number / unit, dict(zip(labels, values, strict=True))
+
+    return read
+
+
 def _cached_instances(sources: Sources) -> Iterator[Observed]:
     for consumer in sources.of(Consumer):
         yield consumer.partition_duty.cached().instances, _partition(consumer)
@@ -319,6 +332,11 @@ INSTRUMENTS: Sequence[Instrument] = (
     counter("jobs.failed", "{job}", "Failures of jobs; a job may fail several times.", of_events("failed")),
     counter("jobs.errors", "{job}", "BPMN errors that workers threw.", of_events("error")),
     counter("jobs.canceled", "{job}", "Jobs that ended with their elements.", of_events("canceled")),
+    counter("agents.calls", "{call}", "Calls of models by agents.", of_agents("calls", "model", "outcome")),
+    counter("agents.tokens", "{token}", "Tokens of these calls.", of_agents("tokens", "model", "kind")),
+    counter(
+        "agents.cost", "{unit}", "Cost of these calls.", of_agents("cost", "model", "currency", unit=MILLIONTHS)
+    ),
     counter("incidents.raised", "{incident}", "Incidents raised.", of_incidents("raised")),
     counter(
         "incidents.resolved", "{incident}", "Incidents resolved, or gone with their elements.", of_incidents("resolved")

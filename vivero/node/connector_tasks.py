@@ -11,8 +11,10 @@ import trio
 
 from vivero.api.services import WebhookAccess
 from vivero.config.sections import Config
+from vivero.core.agents.wires.prices import Prices
 from vivero.engine.appender.task import Appender
 from vivero.engine.connectors.work import secrets
+from vivero.engine.connectors.work.agent_figures import AgentFigures
 from vivero.engine.connectors.work.secrets import BadSecrets
 from vivero.engine.definitions.cache import DefinitionCache
 from vivero.engine.outcomes.completions import Completions
@@ -69,7 +71,7 @@ class ConnectorTasks(NodePart):
     It has none of them if connectors are disabled.
 
     Raises:
-        StartupProblem: the secrets cannot be read.
+        StartupProblem: the secrets or the prices cannot be read.
     """
 
     def __init__(
@@ -85,6 +87,7 @@ class ConnectorTasks(NodePart):
     ) -> None:
         self.receivers: ReceiverTask | None = None
         self.dispatcher: Dispatcher | None = None
+        self._agent_figures = AgentFigures()
         self.webhooks: WebhookAccess | None = None
         if not config.connectors.enabled:
             return
@@ -116,6 +119,8 @@ class ConnectorTasks(NodePart):
                 reads.connection,
                 definitions.process,
                 partial(HttpClient, tracer=tracer),
+                _prices(config),
+                self._agent_figures,
             )
             receiver_parts = ReceiverParts(
                 settings,
@@ -150,7 +155,8 @@ class ConnectorTasks(NodePart):
             yield Child(RECEIVERS, receivers.run, receivers.close, receivers.drain)
 
     def figures(self) -> Iterator[object]:
-        """The counts of the receivers."""
+        """The counts of the calls of models, and of the receivers."""
+        yield self._agent_figures
         if self.receivers is not None:
             yield self.receivers.figures
 
@@ -169,4 +175,13 @@ def _secrets(config: Config) -> Mapping[str, str]:
     try:
         return secrets.load(config.connectors.secrets_file, config.connectors.secret_prefix)
     except BadSecrets as error:
+        raise StartupProblem(str(error)) from error
+
+
+def _prices(config: Config) -> Prices:
+    from vivero.engine.connectors.agents.price_files import BadPrices, read_prices
+
+    try:
+        return read_prices(config.agents.prices_file)
+    except BadPrices as error:
         raise StartupProblem(str(error)) from error

@@ -5,8 +5,9 @@ A call reserves its budget before it is made. If the ledger cannot be read or wr
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Generator
+from collections.abc import Awaitable, Callable, Generator, Sequence
 from contextlib import AbstractAsyncContextManager, contextmanager
+from dataclasses import dataclass, replace
 from typing import TypeVar
 
 import structlog
@@ -14,11 +15,13 @@ import trio
 
 from vivero.core.agents.errors import AgentError
 from vivero.core.agents.memory.context import TokenUsage
+from vivero.core.agents.wires.prices import MILLIONTHS, Price, Prices
 from vivero.engine.connectors.agent_settings import AgentSettings
 from vivero.engine.connectors.agents.model_calls import PreparedCall
+from vivero.engine.connectors.work.agent_figures import AgentFigures
 from vivero.engine.connectors.work.jobs import ConnectorJob
 from vivero.storage.background import agents
-from vivero.storage.background.agents import TODAY, WHOLE_LIFE, AgentStop, Budget, Exceeded
+from vivero.storage.background.agents import TODAY, WHOLE_LIFE, AgentStop, Budget, CallRecord, Exceeded
 from vivero.storage.postgres.driver import Connection
 from vivero.storage.postgres.errors import StorageError, describe
 
@@ -37,6 +40,7 @@ PAUSE_S = 30.0
 """The pause of a job whose agents are stopped, before it is tried again."""
 CHARACTERS_PER_TOKEN = 3
 """A cautious estimate of the tokens of a request."""
+MOST_TOKENS = 2**40
 OUTPUT_TOKENS = 4096
 """Reserved for an answer whose length the model does not limit."""
 _LIMITS = ("max_tokens", "max_completion_tokens", "maxTokens")
@@ -48,11 +52,29 @@ class Stopped(AgentError):
     pause_ms = round(PAUSE_S * 1000)
 
 
+@dataclass(frozen=True, slots=True)
+class Reservation:
+    """The reservation of one call. `cost`: millionths of the currency, 0 without a price."""
+
+    tokens: int
+    cost: int
+    price: Price | None
+    budgets: Sequence[Budget] = ()
+
+    def cost_of(self, usage: TokenUsage | None) -> int | None:
+        """The cost of the call. None: the model has no price."""
+        if self.price is None:
+            return None
+        return self.cost if usage is None else self.price.cost(usage)
+
+
 class Ledger:
     """The ledger of a node."""
 
-    def __init__(self, connections: Connections, settings: AgentSettings) -> None:
-        self._connections, self._settings = connections, settings
+    def __init__(
+        self, connections: Connections, settings: AgentSettings, prices: Prices, figures: AgentFigures
+    ) -> None:
+        self._connections, self._settings, self._prices, self._figures = connections, settings, prices, figures
         self._stops: list[AgentStop] = []
         self._looked_at = float("-inf")
         self._lock = trio.Lock()
@@ -74,28 +96,50 @@ class Ledger:
 
     # -- budgets
 
-    async def reserve(self, job: ConnectorJob, call: PreparedCall) -> tuple[list[Budget], int]:
-        """Reserve a call and its tokens. Raises AgentError if a budget would be exceeded."""
-        budgets, tokens = self._budgets(job), _estimate(call)
+    async def reserve(self, job: ConnectorJob, call: PreparedCall) -> Reservation:
+        """Reserve a call, its tokens and its cost. Raises AgentError if a budget would be exceeded."""
+        made, budgets = self._estimate(call), self._budgets(job)
+        if any(budget.max_cost for budget in budgets) and made.price is None:
+            text = (
+                f"agents.prices_file has no price for the model '{call.provider.model}', and a budget limits its cost"
+            )
+            raise AgentError(BUDGET_EXCEEDED, text)
         if budgets:
             with _available():
                 try:
                     async with self._connections() as connection, connection.transaction():
-                        budgets = await agents.reserve(connection, budgets, tokens)
+                        budgets = await agents.reserve(connection, budgets, made.tokens, made.cost)
                 except Exceeded as error:
-                    raise _exceeded(error.budget, tokens) from None
-        return budgets, tokens
+                    raise _exceeded(error.budget, made) from None
+        return replace(made, budgets=budgets)
 
-    async def settle(self, budgets: list[Budget], reserved: int, usage: TokenUsage | None) -> None:
-        """Count what a call has used. A call that does not say it counts as its reservation."""
-        if usage is None or not budgets:
-            return
-        used = usage.input + usage.output + usage.cache_read_token_count + usage.cache_creation_token_count
+    async def settle(
+        self, job: ConnectorJob, reserved: Reservation, usage: TokenUsage | None, record: CallRecord
+    ) -> None:
+        """Record a call, and count what it has used. A call that does not say it counts as its reservation."""
+        cost = reserved.cost_of(usage)
+        record = record._replace(cost=cost, currency="" if cost is None else self._prices.currency)
+        if usage is not None:
+            cached = usage.cache_read_token_count + usage.cache_creation_token_count
+            record = record._replace(input=usage.input, output=usage.output, cached=cached)
+        tokens = {"input": record.input, "output": record.output, "cached": record.cached}
+        self._figures.count(record.model, record.outcome, tokens, cost, record.currency)
         try:
             async with self._connections() as connection, connection.transaction():
-                await agents.settle(connection, budgets, used - reserved)
+                if usage is not None:
+                    difference = _tokens(usage) - reserved.tokens
+                    await agents.settle(connection, reserved.budgets, difference, (cost or 0) - reserved.cost)
+                await agents.record(connection, int(job.job_key), record)
         except StorageError as error:
-            log.warning("the usage of a model counts as its reservation", why=describe(error))
+            log.warning("a call of a model is not recorded, and counts as its reservation", why=describe(error))
+
+    def _estimate(self, call: PreparedCall) -> Reservation:
+        """Tokens that a call may use, and what they cost."""
+        limits = [call.provider.parameters.get(name) for name in _LIMITS]
+        output = next((int(limit) for limit in limits if isinstance(limit, int) and limit > 0), OUTPUT_TOKENS)
+        output = min(output, MOST_TOKENS)
+        input, price = len(call.content) // CHARACTERS_PER_TOKEN, self._prices.of(call.provider.model)
+        return Reservation(input + output, 0 if price is None else price.at_most(input, output), price)
 
     def _budgets(self, job: ConnectorJob) -> list[Budget]:
         """The budgets with a limit, in the order in which all calls lock them."""
@@ -104,11 +148,13 @@ class Ledger:
         instance = int(job.process_instance_key or 0)
         made = (
             Budget("instance", tenant, process, instance, WHOLE_LIFE, given.max_calls_per_instance,
-                given.max_tokens_per_instance),
-            Budget("process", tenant, process, 0, TODAY, 0, given.max_process_tokens_per_day),
-            Budget("tenant", tenant, "", 0, TODAY, given.max_calls_per_day, given.max_tokens_per_day),
+                given.max_tokens_per_instance, _millionths(given.max_cost_per_instance)),
+            Budget("process", tenant, process, 0, TODAY, 0, given.max_process_tokens_per_day,
+                _millionths(given.max_process_cost_per_day)),
+            Budget("tenant", tenant, "", 0, TODAY, given.max_calls_per_day, given.max_tokens_per_day,
+                _millionths(given.max_cost_per_day)),
         )  # fmt: skip
-        return [budget for budget in made if budget.max_calls or budget.max_tokens]
+        return [budget for budget in made if budget.max_calls or budget.max_tokens or budget.max_cost]
 
     # -- the kill switch
 
@@ -177,17 +223,20 @@ def _available() -> Generator[None]:
         raise AgentError(NO_LEDGER, f"the ledger of agents cannot be used: {error}", final=False) from error
 
 
-def _estimate(call: PreparedCall) -> int:
-    """Tokens that a call may use."""
-    limits = [call.provider.parameters.get(name) for name in _LIMITS]
-    output = next((int(limit) for limit in limits if isinstance(limit, int) and limit > 0), OUTPUT_TOKENS)
-    return len(call.content) // CHARACTERS_PER_TOKEN + output
+def _millionths(amount: float) -> int:
+    """At least one, if there is a limit at all: 0 would be none."""
+    return max(round(amount * MILLIONTHS), 1) if amount > 0 else 0
 
 
-def _exceeded(budget: Budget, tokens: int) -> AgentError:
-    limits = {"calls": budget.max_calls, "tokens": budget.max_tokens}
-    known = " and ".join(f"{limit} {name}" for name, limit in limits.items() if limit)
+def _tokens(usage: TokenUsage) -> int:
+    return usage.input + usage.output + usage.cache_read_token_count + usage.cache_creation_token_count
+
+
+def _exceeded(budget: Budget, reserved: Reservation) -> AgentError:
+    limits = {"calls": budget.max_calls, "tokens": budget.max_tokens, "in money": budget.max_cost / MILLIONTHS}
+    known = " and ".join(f"{limit:.15g} {name}" for name, limit in limits.items() if limit)
     of = {"instance": "this process instance", "process": f"the process '{budget.process_id}' for a day"}
     whose = of.get(budget.name, f"the tenant '{budget.tenant}' for a day")
-    text = f"the budget of {whose} is {known}, and the next call reserves {tokens} tokens"
+    cost = f", which may cost {reserved.cost / MILLIONTHS:.15g}" if budget.max_cost else ""
+    text = f"the budget of {whose} is {known}, and the next call reserves {reserved.tokens} tokens{cost}"
     return AgentError(BUDGET_EXCEEDED, f"{text}: raise it in the settings agents.… and resolve the incident")

@@ -9,6 +9,7 @@ from dataclasses import replace
 from functools import partial
 from typing import Protocol
 
+import structlog
 import trio
 
 from vivero.core.agents.errors import AgentError
@@ -22,8 +23,9 @@ from vivero.core.agents.wires.table import WIRES
 from vivero.core.feel import from_json
 from vivero.core.records.ad_hoc import AdHocResult, ElementToActivate
 from vivero.engine.connectors.agent_settings import AgentSettings
+from vivero.engine.connectors.agents.call_records import CANCELLED, answered, record_of
 from vivero.engine.connectors.agents.files import has_documents, with_files
-from vivero.engine.connectors.agents.ledger import Ledger, Stopped
+from vivero.engine.connectors.agents.ledger import Ledger, Reservation, Stopped
 from vivero.engine.connectors.agents.model_calls import PreparedCall, check_allowed, prepared, respond
 from vivero.engine.connectors.errors import ConnectorError
 from vivero.engine.connectors.outbound.http_json import without_nul
@@ -31,6 +33,9 @@ from vivero.engine.connectors.outbound.surroundings import Surroundings
 from vivero.engine.connectors.work.calls import Call
 from vivero.engine.connectors.work.jobs import ConnectorJob
 from vivero.engine.connectors.work.results import Completion, encoded
+from vivero.storage.background.agents import CallRecord
+
+log = structlog.get_logger(__name__)
 
 JITTER = 0.1
 """Pauses that a provider asks for become longer by up to this part, so that agents do not all come back at once."""
@@ -85,8 +90,8 @@ class ModelUser:
         if not isinstance(settings, AgentSettings) or connections is None:
             raise ValueError("agents need their settings and connections to the database")
         self._client, self._settings, self._documents = around.client, settings, around.documents
-        self._ledger = Ledger(connections, settings)
         self._with_files = trio.CapacityLimiter(WITH_FILES)
+        self._ledger = Ledger(connections, settings, around.parts.prices, around.parts.agent_figures)
 
     @property
     def max_tool_calls(self) -> int:
@@ -97,32 +102,51 @@ class ModelUser:
         provider = read_provider(call.inputs.get("provider"), self._settings.openai_base_url)
         check_allowed(provider, self._settings, call.job.tenant_id)
         if not has_documents(step.request):
-            return await self._answer(provider, step.request, call)
+            return await self._answer(provider, step.request, step, call)
         async with self._with_files:
             request = await with_files(step.request, self._documents, call.job.tenant_id)
-            return await self._answer(provider, request, call)
+            return await self._answer(provider, request, step, call)
 
-    async def _answer(self, provider: Provider, given: ModelRequest, call: Call) -> ModelAnswer:
+    async def _answer(self, provider: Provider, given: ModelRequest, step: Ask, call: Call) -> ModelAnswer:
         request = prepared(provider, given, call.used)
         content = await self._ledger.find(call.job, request)
         if content is not None:
             return _answer(content, request)
-        return await self._ledger.unless_stopped(call.job, provider.model, partial(self._pay, request, call))
+        return await self._ledger.unless_stopped(call.job, provider.model, partial(self._pay, request, step, call))
 
-    async def _pay(self, request: PreparedCall, call: Call) -> ModelAnswer:
-        """The answer to a call, which is stored before anything else can go wrong."""
+    async def _pay(self, request: PreparedCall, step: Ask, call: Call) -> ModelAnswer:
+        """The answer to a call, which is stored before anything else can go wrong. Its end is recorded."""
         reserved = await self._ledger.reserve(call.job, request)
+        began, record = trio.current_time(), record_of(request, step)
+        settle = partial(self._settle, call.job, reserved, began)
         try:
             content = await respond(request, self._client, self._settings, call.used)
         except AgentError as error:
-            if error.is_unbilled:
-                await self._ledger.settle(*reserved, TokenUsage(0, 0))
+            refused = "status" in error.variables  # nobody bills a request that was refused
+            await settle(TokenUsage(0, 0) if refused else None, record._replace(outcome=error.code))
+            raise
+        except trio.Cancelled:
+            await settle(None, record._replace(outcome=CANCELLED))
             raise
         with trio.CancelScope(shield=True, deadline=trio.current_time() + KEEP_S):
             await self._ledger.keep(call.job, request, content)
-        answer = _answer(content, request)
-        await self._ledger.settle(*reserved, answer.usage)
+        try:
+            answer = _answer(content, request)
+        except AgentError as error:
+            await settle(None, record._replace(outcome=error.code))
+            raise
+        await settle(answer.usage, answered(record, content, answer))
         return answer
+
+    async def _settle(
+        self, job: ConnectorJob, reserved: Reservation, began: float, usage: TokenUsage | None, record: CallRecord
+    ) -> None:
+        """Settle and record also while the node stops, or the job is gone."""
+        timed = record._replace(duration_ms=round((trio.current_time() - began) * 1000))
+        with trio.CancelScope(shield=True, deadline=trio.current_time() + KEEP_S):
+            await self._ledger.settle(job, reserved, usage, timed)
+            return
+        log.warning("a call of a model is not recorded within the time limit", job=job.job_key)
 
 
 class Agent(ModelUser):

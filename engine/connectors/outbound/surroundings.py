@@ -12,6 +12,7 @@ from typing import Any
 
 import isodate
 
+from vivero.core.agents.wires.prices import Prices
 from vivero.core.bpmn.model import Process
 from vivero.engine.connectors.agent_settings import AgentSettings
 from vivero.engine.connectors.contract import Contract
@@ -19,6 +20,7 @@ from vivero.engine.connectors.http.http_client import HttpClient
 from vivero.engine.connectors.outbound.documents import CallDocuments
 from vivero.engine.connectors.outbound.own_commands import OwnCommands
 from vivero.engine.connectors.settings import ConnectorSettings
+from vivero.engine.connectors.work.agent_figures import AgentFigures
 from vivero.engine.connectors.work.calls import Connector
 from vivero.storage.postgres.driver import Connection
 
@@ -41,6 +43,9 @@ class NodeParts:
     definition: Callable[[str, int], Awaitable[Process | None]] | None = None
     """The model of a tenant's process definition, by its key."""
     make_client: MakeClient = HttpClient
+    prices: Prices = field(default_factory=Prices)
+    """The prices of models."""
+    agent_figures: AgentFigures = field(default_factory=AgentFigures)
 
 
 @dataclass(frozen=True)

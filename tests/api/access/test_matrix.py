@@ -164,6 +164,7 @@ dovw GET    /v2/process-instances/{processInstanceKey}/snapshot
 dovw GET    /v2/process-instances/{processInstanceKey}/events
 dovw GET    /v2/process-instances/{processInstanceKey}/trace
 dovw GET    /v2/process-instances/{processInstanceKey}/compensations
+dovw GET    /v2/process-instances/{processInstanceKey}/agent-calls
 dovw GET    /v2/process-instances/{processInstanceKey}/call-hierarchy
 dovw GET    /v2/process-instances/{processInstanceKey}/sequence-flows
 dovw GET    /v2/process-instances/statistics/by-day

@@ -54,20 +54,25 @@ class ConnectorEngine(WholeEngine):
         if self.dispatcher is not None:
             self.dispatcher.available(type, tenant)
 
-    def dispatching(self, connect, multi_tenancy=False, contracts=CONTRACTS, documents=None, agents=None, **settings):
-        """A dispatcher that hears of the engine's jobs."""
+    def dispatching(
+        self, connect, multi_tenancy=False, contracts=CONTRACTS, documents=None, agents=None, parts=None, **settings
+    ):
+        """A dispatcher that hears of the engine's jobs. `parts`: more parts of its node, by name."""
         given = {"allowed_targets": "127.0.0.1", "poll_interval": "PT10M", **settings}
         commands = OwnCommands(self.appender, self.completions, self.pool.connection)
         sections = {"agents": agents or AgentSettings()}
-        parts = NodeParts(
+        all_parts = NodeParts(
             ConnectorSettings(enabled=True, **given),
             commands,
             documents,
             sections,
             self.pool.connection,
             self.definitions.process,
+            **(parts or {}),
         )
-        self.dispatcher = ConnectorDispatcher(connect, parts, SECRETS, multi_tenancy=multi_tenancy, contracts=contracts)
+        self.dispatcher = ConnectorDispatcher(
+            connect, all_parts, SECRETS, multi_tenancy=multi_tenancy, contracts=contracts
+        )
         return self.dispatcher
 
     async def variable(self, name):

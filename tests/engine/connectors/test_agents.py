@@ -2,6 +2,8 @@
 
 import json
 from contextlib import nullcontext
+from decimal import Decimal
+from pathlib import Path
 
 import pytest
 import trio
@@ -10,22 +12,29 @@ from tests.core.engine import raw
 from tests.engine.connectors.agent_models import AGENT, TOOLS, Script, agent, agent_task, chat, provider
 from tests.engine.connectors.dispatching import calling, ended, running
 from tests.engine.connectors.mcp_servers import McpServer, said, tool
+from vivero.core.agents.wires.prices import Price, Prices
 from vivero.core.records.instances import CancelInstance, ResolveIncident
 from vivero.core.records.jobs import CompleteJob, UpdateJob
 from vivero.engine.connectors.agent_settings import AgentSettings
 from vivero.engine.connectors.errors import ConnectorError
 from vivero.engine.connectors.outbound.documents import SentFile
+from vivero.engine.connectors.work.agent_figures import AgentFigures
 from vivero.storage.background import agents
 from vivero.storage.background.agents import AgentStop
 
 WEATHER = ("w", "Weather", {"city": "Bonn"})
 
 
+PRICES = Prices("EUR", [Price("m*", Decimal("1.5"), Decimal(5), Decimal(1), Decimal(2))])
+MONEY = {"prices_file": Path("prices.toml")}
+
+
 @pytest.fixture
 def dispatcher(engine, connect):
-    def make(targets="127.0.0.1", **given):
+    def make(targets="127.0.0.1", prices=None, figures=None, **given):
         allowed = {"providers": "openaiCompatible,bedrock", "endpoints": "127.0.0.1", **given}
-        return engine.dispatching(connect, agents=AgentSettings(**allowed), allowed_targets=targets)
+        more = {"prices": prices or Prices(), "agent_figures": figures or AgentFigures()}
+        return engine.dispatching(connect, agents=AgentSettings(**allowed), allowed_targets=targets, parts=more)
 
     return make
 
@@ -61,9 +70,21 @@ async def complete(engine, element, **variables):
 async def test_one_tool_and_one_answer(engine, dispatcher, server):
     server.answer = script = Script([chat(None, WEATHER, ("n", "Nothing", {"x": "\0"})), chat("Sun.")])
     await engine.deploy(agent(server.url))
-    async with running(dispatcher()):
+    figures = AgentFigures()
+    async with running(dispatcher(prices=PRICES, figures=figures, **MONEY, max_cost_per_instance=1.0)):
         await engine.create(question="Sun?")
         await ended(engine, 1)
+    calls = await engine.rows(
+        "SELECT turn, cause, outcome, model, input_tokens, output_tokens, cost, currency, tools_offered, tools_called"
+        " FROM agent_calls ORDER BY turn"
+    )
+    tools, made = ["Weather", "Nothing", "Slow"], ["Weather", "Nothing"]
+    assert calls == [
+        (1, "PROMPT", "ANSWERED", "m", 10, 5, 40, "EUR", tools, made),
+        (2, "TOOL_RESULTS", "ANSWERED", "m", 10, 5, 40, "EUR", tools, []),
+    ]
+    assert await engine.rows("SELECT calls, cost FROM agent_usage") == [(2, 80)], "what was used, not what was reserved"
+    assert (figures.calls["m", "ANSWERED"], figures.tokens["m", "output"], figures.cost["m", "EUR"]) == (2, 10, 80)
     answer = await answer_of(engine)
     assert answer["responseText"] == "Sun."
     assert answer["context"]["metrics"]["modelCalls"] == 2
@@ -144,6 +165,9 @@ async def test_failed_calls(engine, dispatcher, server):
         server.answer = Script([(401, {}, {"error": {"code": "invalid_api_key", "message": "your key canary-secret"}})])
         await engine.create(question="Go")
         assert await incident(engine) == "FAILED_MODEL_CALL: the provider answers 401 (invalid_api_key)"
+    assert await engine.rows("SELECT outcome, input_tokens FROM agent_calls ORDER BY ended_at DESC LIMIT 1") == [
+        ("FAILED_MODEL_CALL", 0)
+    ]
 
 
 @pytest.mark.parametrize(
@@ -153,6 +177,11 @@ async def test_failed_calls(engine, dispatcher, server):
         ({"models": "gpt-*"}, "NOT_ALLOWED: agents.models does not allow the model 'm'"),
         ({"endpoints": "other.example"}, "NOT_ALLOWED: agents.endpoints does not name the host '127.0.0.1"),
         ({"targets": ""}, "FORBIDDEN_ADDRESS: 127.0.0.1 is not a public address"),
+        (MONEY | {"max_cost_per_day": 1.0}, "AGENT_BUDGET_EXCEEDED: agents.prices_file has no price for the model 'm'"),
+        (
+            MONEY | {"max_cost_per_instance": 0.01, "prices": PRICES},
+            "AGENT_BUDGET_EXCEEDED: the budget of this process instance is 0.01 in money, and the next call reserves",
+        ),
         ({"max_tokens_per_instance": 50}, "AGENT_BUDGET_EXCEEDED: the budget of this process instance is 50 tokens"),
     ],
 )
@@ -280,13 +309,13 @@ async def test_secrets_in_data_are_text(engine, dispatcher, server):
 
 
 async def test_a_budget_holds_for_calls_at_once(engine):
-    budget = agents.Budget("tenant", "t", "", 0, agents.TODAY, 5, 1000)
+    budget = agents.Budget("tenant", "t", "", 0, agents.TODAY, 0, 1000, 35)
     granted = []
 
     async def reserve():
         try:
             async with engine.pool.connection() as connection, connection.transaction():
-                granted.append(await agents.reserve(connection, [budget], 150))
+                granted.append(await agents.reserve(connection, [budget], 150, 7))
         except agents.Exceeded:
             pass
 
@@ -295,9 +324,9 @@ async def test_a_budget_holds_for_calls_at_once(engine):
             nursery.start_soon(reserve)
     assert len(granted) == 5
     async with engine.pool.connection() as connection, connection.transaction():
-        await agents.settle(connection, granted[0], -700)
-        rows = (await connection.execute("SELECT calls, tokens FROM agent_usage")).rows
-    assert rows == [(5, 50)]
+        await agents.settle(connection, granted[0], -700, -30)
+        rows = (await connection.execute("SELECT calls, tokens, cost FROM agent_usage")).rows
+    assert rows == [(5, 50, 5)]
 
 
 async def test_an_agent_as_a_task_gives_its_calls_to_the_process(engine, dispatcher, server):

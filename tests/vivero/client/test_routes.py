@@ -86,7 +86,7 @@ UNTYPED = {
     r"GET /v2/[\w-]+/\{\w+\}(/xml|/form|/content.*)?": "a search finds it; `client.request` gives the file",
     r"(GET|POST) /v2/[\w-]+/export": "`vivero` writes lists as CSV",
     r".* /v2/.*statistics/.*": "figures of the console",
-    r"GET /v2/process-instances/\{\w+\}/(undo|snapshot|events|trace|compensations)": "views of the console",
+    r"GET /v2/process-instances/\{\w+\}/(undo|snapshot|events|trace|compensations|agent-calls)": "views of the console",
     r"GET /v2/process-instances/\{\w+\}/(call-hierarchy|sequence-flows)": "views of the console",
     r"POST /v2/[\w-]+/\{\w+\}/(incidents|audit-logs|.*variables|variable-names)/search": "a filter finds the same",
     r"POST /v2/jobs/(activation|\{jobKey\}/(completion|failure|error))": "vivero.worker does it",

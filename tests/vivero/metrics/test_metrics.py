@@ -79,6 +79,7 @@ HIDDEN = {
         "vivero_timers_next_due",
     ),
     *(f"vivero_jobs_{each}" for each in ("completed", "failed", "errors", "canceled")),
+    *(f"vivero_agents_{each}" for each in ("calls", "tokens", "cost")),
     *("vivero_incidents_raised", "vivero_incidents_resolved"),
     *("vivero_postgres_replication_lag", "vivero_figures_failures", "vivero_background_executions"),
     *(f"vivero_documents_{each}" for each in ("contents", "size", "unused")),

@@ -3,22 +3,40 @@
 from __future__ import annotations
 
 import functools
+from collections import Counter
 from collections.abc import Callable
+from typing import Any
 
 import click
 
 from vivero.cli.shared.database import change, on_database
 from vivero.cli.shared.failures import Failure
 from vivero.cli.shared.groups import Group
-from vivero.cli.shared.options import json_option, tell
+from vivero.cli.shared.options import KEY, json_option, say, tell
 from vivero.cli.shared.recorded import record
 from vivero.cli.shared.rows import print_rows
 from vivero.cli.shared.settings import Database, database_in_use
+from vivero.core.agents.wires.prices import MILLIONTHS
 from vivero.storage.background import agents as storage
 from vivero.storage.background.agents import AgentStop
 from vivero.storage.postgres.driver import Connection
+from vivero.storage.reads import agent_calls
+from vivero.storage.reads.agent_calls import AgentCall
 from vivero.terminal.terminal_tables import Column
 
+PAGE = 1000
+CALLS = (
+    Column("ended", lambda item: item["ended_at"][:19]),
+    Column("element", lambda item: item["element"]),
+    Column("model", lambda item: item["model"]),
+    Column("cause", lambda item: item["cause"], spare=3),
+    Column("outcome", lambda item: item["outcome"]),
+    Column("tools", lambda item: ", ".join(item["called"]), spare=1),
+    Column("ms", lambda item: str(item["duration_ms"]), spare=2),
+    Column("in", lambda item: _number(item["input"])),
+    Column("out", lambda item: _number(item["output"])),
+    Column("cost", lambda item: "" if item["cost"] is None else f"{item['cost']:.6f} {item['currency']}"),
+)
 STOPS = (
     Column("tenant", lambda item: item["tenant"] or "all"),
     Column("process", lambda item: item["process_id"] or "all"),
@@ -28,7 +46,7 @@ STOPS = (
 
 @click.group(cls=Group)
 def agents() -> None:
-    """Stop AI agents, let them go on, and list what is stopped.
+    """Stop AI agents, let them go on, list what is stopped, and show what their calls of models cost.
 
     Stopped agents call no model: running calls are cancelled within some seconds, and their jobs wait without losing a
     retry.
@@ -90,10 +108,56 @@ def list_stops(as_json: bool, database: Database) -> None:
     print_rows([each._asdict() for each in on_database(database, storage.stops, Failure)], STOPS, as_json)
 
 
+@agents.command("show")
+@click.argument("key", type=KEY)
+@json_option
+@database_in_use
+def show(key: str, as_json: bool, database: Database) -> None:
+    """Show the calls of models of the process instance KEY: outcome, tokens and cost of each, and the sum.
+
+    \b
+    Example:
+      vivero agents show 2251799813685276
+    """
+
+    async def work(connection: Connection) -> list[AgentCall]:
+        calls: list[AgentCall] = []
+        while True:
+            page = await agent_calls.of_instance(connection, int(key), calls[-1].id if calls else None, PAGE)
+            calls += page
+            if len(page) < PAGE:
+                return calls
+
+    calls = on_database(database, work, Failure)
+    print_rows([_call(each) for each in calls], CALLS, as_json)
+    if not as_json:
+        say(_sum(calls))
+
+
+def _call(call: AgentCall) -> dict[str, Any]:
+    cost = None if call.cost is None else call.cost / MILLIONTHS
+    return {**call._asdict(), "ended_at": call.ended_at.isoformat(), "cost": cost}
+
+
+def _sum(calls: list[AgentCall]) -> str:
+    """The calls in a sentence."""
+    tokens = sum((call.input or 0) + (call.output or 0) + (call.cached or 0) for call in calls)
+    costs = Counter[str]()
+    for call in calls:
+        if call.cost is not None:
+            costs[call.currency] += call.cost
+    money = "".join(f", {cost / MILLIONTHS:.6f} {currency}" for currency, cost in sorted(costs.items()))
+    return f"{len(calls)} call{'' if len(calls) == 1 else 's'}, {tokens} tokens{money}"
+
+
 def _name(which: AgentStop) -> str:
     parts = (("tenant", which.tenant), ("process", which.process_id), ("model", which.model))
     named = ", ".join(f"{what} {name}" for what, name in parts if name)
     return f"agents of {named}" if named else "all agents"
+
+
+def _number(value: int | None) -> str:
+    return "" if value is None else str(value)
 
 
 def _tell(as_json: bool, which: AgentStop, said: str, outcome: str) -> None:

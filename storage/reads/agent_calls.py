@@ -1,0 +1,65 @@
+"""The calls of models by the agents of a process instance, and what they cost."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import datetime
+from decimal import Decimal
+from typing import NamedTuple
+
+from vivero.storage.access.tenants import Tenants, TenantStatements
+from vivero.storage.postgres.driver import Connection
+
+_of_tenants = TenantStatements(__file__)
+
+
+class AgentCall(NamedTuple):
+    """A call that has ended. `cost`: millionths of `currency`; None: the model had no price."""
+
+    id: str
+    job: int
+    element: str
+    element_instance: int
+    ended_at: datetime
+    turn: int
+    cause: str
+    duration_ms: int
+    provider: str
+    model: str
+    outcome: str
+    request_digest: str
+    answer_digest: str | None
+    input: int | None
+    output: int | None
+    cached: int | None
+    cost: int | None
+    currency: str
+    offered: Sequence[str]
+    called: Sequence[str]
+
+
+class ElementCalls(NamedTuple):
+    """The sums of the calls of one element. `failed`: those without an answer."""
+
+    element: str
+    currency: str
+    calls: int
+    failed: int
+    input: int
+    output: int
+    cached: int
+    cost: Decimal | None
+
+
+async def of_instance(
+    connection: Connection, instance: int, after: str | None, limit: int, tenants: Tenants = None
+) -> list[AgentCall]:
+    """The calls of an instance, the oldest first, behind the call `after`."""
+    rows = (await _of_tenants.execute(connection, "of_instance", tenants, instance, after, limit)).rows
+    return [AgentCall(*row) for row in rows]
+
+
+async def by_element(connection: Connection, instance: int, tenants: Tenants = None) -> list[ElementCalls]:
+    """The sums of an instance by its elements."""
+    rows = (await _of_tenants.execute(connection, "by_element", tenants, instance)).rows
+    return [ElementCalls(*row)._replace(cost=None if row[-1] is None else Decimal(row[-1])) for row in rows]

@@ -1,0 +1,21 @@
+-- name: of_instance
+-- A page in the order in which the calls have ended, by the index of the instance. $2: the last call of the page before.
+SELECT c.call_id, c.job_key, c.element_id, c.element_instance_key, c.ended_at, c.turn, c.cause, c.duration_ms, c.provider,
+    c.model, c.outcome, c.request_digest, c.answer_digest, c.input_tokens, c.output_tokens, c.cached_tokens, c.cost,
+    c.currency, c.tools_offered, c.tools_called
+FROM agent_calls c
+WHERE c.process_instance_key = $1
+    AND ($2::text IS NULL OR (c.ended_at, c.call_id) > (
+        SELECT b.ended_at, b.call_id FROM agent_calls b WHERE b.process_instance_key = $1 AND b.call_id = $2))
+    -- only tenants: AND c.tenant_id = ANY ($4::text[])
+ORDER BY c.ended_at, c.call_id LIMIT $3;
+
+-- name: by_element
+-- The sums of an instance. The prices of one element may have had several currencies.
+SELECT c.element_id, c.currency, count(*), count(*) FILTER (WHERE c.outcome <> 'ANSWERED'),
+    coalesce(sum(c.input_tokens), 0)::bigint, coalesce(sum(c.output_tokens), 0)::bigint,
+    coalesce(sum(c.cached_tokens), 0)::bigint, sum(c.cost)::text
+FROM agent_calls c
+WHERE c.process_instance_key = $1
+    -- only tenants: AND c.tenant_id = ANY ($2::text[])
+GROUP BY c.element_id, c.currency ORDER BY c.element_id, c.currency;
