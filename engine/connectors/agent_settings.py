@@ -27,12 +27,14 @@ class AgentSettings:
     """Tenants, separated by commas, whose agents may use the server's own credentials of AWS, from the environment."""
     openai_base_url: str = "https://api.openai.com/v1"
     """URL of the provider `openai`, for gateways."""
+    mcp_clients: Path | None = None
+    """TOML file of MCP servers, by `clientId` of elements: `type`, `url`, `headers`, `authentication`, `tenants`."""
     max_call: str = "PT3M"
-    """Time of one call of a model, unless the model of the process gives less."""
+    """Time of one call of a model, or of an MCP server, unless the model of the process gives less."""
     max_job: str = "PT10M"
     """Time of all calls of one job: a model that names no tool it has is asked again."""
     max_response_bytes: int = 4 * 1024 * 1024
-    """An answer of a model, unpacked."""
+    """An answer of a model, unpacked, or all answers of an MCP server to one job."""
     max_tool_calls: int = 16
     """Tools that one answer may call; the others get an error as their result."""
     max_calls_per_instance: int = 0

@@ -17,9 +17,21 @@ from vivero.engine.connectors.contracts.inbound.http_polling import HTTP_POLLING
 from vivero.engine.connectors.contracts.send_message import SEND_MESSAGE
 from vivero.engine.connectors.contracts.sendgrid import SENDGRID
 from vivero.engine.connectors.contracts.slack import SLACK
-from vivero.engine.connectors.contracts.tool_servers.mcp import MCP_REMOTE
+from vivero.engine.connectors.contracts.tool_servers.mcp import MCP_CLIENT, MCP_REMOTE
 
-CONTRACTS = (HTTP_JSON, SEND_MESSAGE, EMAIL, GRAPHQL, SENDGRID, SLACK, AGENT, AGENT_TASK, TOOLS_SCHEMA, MCP_REMOTE)
+CONTRACTS = (
+    HTTP_JSON,
+    SEND_MESSAGE,
+    EMAIL,
+    GRAPHQL,
+    SENDGRID,
+    SLACK,
+    AGENT,
+    AGENT_TASK,
+    TOOLS_SCHEMA,
+    MCP_REMOTE,
+    MCP_CLIENT,
+)
 """In the order of the documentation."""
 
 

@@ -31,7 +31,7 @@ class McpRemote:
         settings = around.parts.sections["agents"]
         if not isinstance(settings, AgentSettings):
             raise ValueError("clients of MCP need the settings of agents")
-        self._around, self._most_bytes = around, settings.max_response_bytes
+        self._around, self._most_bytes, self._clients = around, settings.max_response_bytes, settings.mcp_clients
         self._authentication = Authentication(around.client.post)
 
     async def answer(self, call: Call) -> dict[str, Any]:
@@ -40,7 +40,7 @@ class McpRemote:
         if not isinstance(data, dict):
             raise bad_input("the input data is missing")
         operation = read_operation(data)
-        given, is_sse = _transport(data)
+        given, is_sse = await self._server(data, call)
         limit_s = self._limit_s(given.get("timeout"))
         headers = read_headers(given.get("headers"))
         credentials = await self._authentication.credentials(_authentication(given.get("authentication")), call.used)
@@ -56,6 +56,10 @@ class McpRemote:
             raise
         masked: dict[str, Any] = call.used.mask(result)
         return masked
+
+    async def _server(self, data: Mapping[str, Any], call: Call) -> tuple[Mapping[str, Any], bool]:
+        """The inputs of the transport, and whether it is SSE. Raises ConnectorError."""
+        return _transport(data)
 
     def _limit_s(self, given: Any) -> float:
         """The time of the whole call: that of the element, at most that of the settings."""

@@ -14,7 +14,8 @@ from tests.engine.connectors.mcp_servers import MODERN, EventStreams, McpServer,
 from tests.engine.connectors.test_http_json import written
 from vivero.core.shared.secret_places import HEADER
 from vivero.engine.connectors.agent_settings import AgentSettings
-from vivero.engine.connectors.contracts.tool_servers.mcp import MCP_REMOTE
+from vivero.engine.connectors.contracts.tool_servers.mcp import MCP_CLIENT, MCP_REMOTE
+from vivero.engine.connectors.mcp.configured import McpConfigured
 from vivero.engine.connectors.mcp.remote import McpRemote
 from vivero.engine.connectors.settings import ConnectorSettings
 from vivero.engine.connectors.work.calls import outcome
@@ -46,16 +47,18 @@ def files():
 def work(client, server, files):
     """Runs a job; `mode`: the context `data.connectorMode`; `transport`: more inputs of the transport."""
 
-    async def run(mode, kind="http", allowed="127.0.0.1", most_bytes=200_000, limit_s=20.0, **transport):
-        inner = {"url": f"{server.url}/mcp", **transport}
-        inputs = {"data": {"transport": {"type": kind, kind: inner}, "connectorMode": mode}}
+    async def run(mode, kind="http", allowed="127.0.0.1", most_bytes=200_000, client_id=None, file=None, **transport):
+        inner, limit_s = {"url": f"{server.url}/mcp", **transport}, 20.0
+        place = {"client": {"clientId": client_id}} if client_id else {"transport": {"type": kind, kind: inner}}
+        inputs = {"data": {**place, "connectorMode": mode}}
+        contract, make = (MCP_CLIENT, McpConfigured) if client_id else (MCP_REMOTE, McpRemote)
         headers = {HEADER: written(inputs), "resultVariable": "r"}
         variables = msgspec.Raw(json.dumps(inputs).encode())
-        job = ConnectorJob("1", MCP_REMOTE.types[0], "call", "1", "<default>", 3, headers, variables, "lease")
-        parts = SimpleNamespace(sections={"agents": AgentSettings(max_response_bytes=most_bytes)})
+        job = ConnectorJob("1", contract.types[0], "call", "1", "<default>", 3, headers, variables, "lease")
+        parts = SimpleNamespace(sections={"agents": AgentSettings(max_response_bytes=most_bytes, mcp_clients=file)})
         settings = ConnectorSettings(allowed_targets=allowed)
         around = SimpleNamespace(parts=parts, settings=settings, client=client, documents=files, limit_s=limit_s)
-        return await outcome(MCP_REMOTE, McpRemote(around), job, UsedSecrets({"KEY": "canary-secret"}), limit_s)
+        return await outcome(contract, make(around), job, UsedSecrets({"KEY": "canary-secret"}), limit_s)
 
     return run
 
@@ -248,3 +251,43 @@ async def test_the_transport_of_2024(work):
         found = result(await work(as_tool("tools/list"), "sse", url=url))
         nursery.cancel_scope.cancel()
     assert [each["name"] for each in found["toolDefinitions"]] == ["a"]
+
+
+CLIENTS = """
+[crm]
+url = "{url}/mcp"
+headers = {{ X-Key = "canary-header" }}
+authentication = {{ type = "bearer", token = "canary-token" }}
+[theirs]
+url = "{url}/mcp"
+tenants = ["other"]
+[odd]
+tenants = "<default>"
+[local]
+type = "stdio"
+"""
+
+
+async def test_servers_of_the_operator(work, server, tmp_path):
+    server.answer = McpServer({"tools/call": lambda params: said("canary-token and canary-header and {{secrets.KEY}}")})
+    file = tmp_path / "clients.toml"
+    file.write_text(CLIENTS.format(url=server.url))
+    mode = as_tool("tools/call", {"name": "x"})
+    found = result(await work(mode, client_id="crm", file=file))
+    assert found["content"] == [{"type": "text", "text": "*** and *** and {{secrets.KEY}}"}]
+    assert server.received[0].headers["authorization"] == "Bearer canary-token"
+    for client, why in (
+        ("theirs", "does not give"),
+        ("odd", "does not give"),
+        ("no", "does not give"),
+        ("local", "http or"),
+    ):
+        message, left = failed(await work(mode, client_id=client, file=file))
+        assert message.startswith("NOT_ALLOWED: agents.mcp_clients"), message
+        assert why in message
+        assert left == 0
+    assert "does not give" in failed(await work(mode, client_id="crm"))[0]
+    file.write_text("crm = canary")
+    assert failed(await work(mode, client_id="crm", file=file))[0] == (
+        "UNAVAILABLE: the file of agents.mcp_clients cannot be read: TOMLDecodeError"
+    )

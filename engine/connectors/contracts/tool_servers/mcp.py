@@ -31,6 +31,8 @@ _OPERATION = (
 )
 _RESULT = "toolDefinitions | name, content, isError | resources | resourceTemplates | contents | promptDescriptions"
 
+_ERRORS = (INVALID_PARAMS, INVALID_METHOD, PROMPT_ERROR, RESOURCE_ERROR, SERVER_ERROR, TOO_MANY)
+
 MCP_REMOTE = Contract(
     name="MCP server",
     types=("io.camunda.agenticai:mcpremoteclient:1", "io.camunda.agenticai:mcpremoteclient:0"),
@@ -50,7 +52,19 @@ MCP_REMOTE = Contract(
     result=_RESULT,
     handler="vivero.engine.connectors.mcp.remote:McpRemote",
     secrets=("data.transport", "data.connection"),
-    errors=(INVALID_PARAMS, INVALID_METHOD, PROMPT_ERROR, RESOURCE_ERROR, SERVER_ERROR, TOO_MANY),
+    errors=_ERRORS,
+    limit="agents.max_call",
+    extra="mcp",
+    modules=("mcp",),
+)
+
+MCP_CLIENT = Contract(
+    name="MCP server of the operator",
+    types=("io.camunda.agenticai:mcpclient:1", "io.camunda.agenticai:mcpclient:0"),
+    inputs=(Input("data.client.clientId", required=True), *_OPERATION),
+    result=_RESULT,
+    handler="vivero.engine.connectors.mcp.configured:McpConfigured",
+    errors=(*_ERRORS, "NOT_ALLOWED"),
     limit="agents.max_call",
     extra="mcp",
     modules=("mcp",),
