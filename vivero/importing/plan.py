@@ -7,8 +7,10 @@ a reason to stay. No input is read here: `state.read` collects what the plan nee
 from __future__ import annotations
 
 import json
+import math
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
@@ -17,13 +19,17 @@ from vivero.client.rest import Document
 from vivero.core.bpmn.model import ConditionalEvent, MessageEvent, Node, Process, TimerEvent, parts_of
 from vivero.core.bpmn.reading.text_limits import TAGS
 from vivero.core.commands import start_instructions
+from vivero.core.events.schedules import InvalidSchedule, due_date_of
 from vivero.core.feel import EvaluationError, Expression, from_json, to_json
 from vivero.core.records.effects import Reject
+from vivero.core.rules import TimerRules
 
 MAX_ELEMENTS = 100
 """A creation begins at most at so many elements."""
 MAX_BYTES = 4 * 1024 * 1024
 """Bytes of all variables of an instance."""
+SOON_MS = 10 * 60_000
+"""The time within which the timers of a copy are moved, also if the target is away in between, and clocks differ."""
 TAG = "imported-from:"
 """The copy has a tag with the key of its original, and a digest of the source, behind this."""
 
@@ -136,7 +142,7 @@ def plan(state: SourceState, process: Process, now: datetime) -> Plan:
         *_of_jobs(state, now),
         *_of_tasks(state),
         *_of_times(state),
-        *(unusable or _of_subscriptions(state, process)),
+        *(unusable or (*_of_subscriptions(state, process), *_of_moved_timers(state, process, now))),
     )
     leaves = tuple(one["elementId"] for one in state.elements if _type(one, process) in LEAVES)
     if not leaves and not reasons:
@@ -286,6 +292,32 @@ def _of_times(state: SourceState) -> Iterator[str]:
                 yield _no_time(name, f"the user task {task['userTaskKey']}", given)
 
 
+def _of_moved_timers(state: SourceState, process: Process, now: datetime) -> Iterator[str]:
+    """The timers of a copy begin anew, and are moved then: one that is due sooner could fire before."""
+    now_ms, context = round(now.timestamp() * 1000), _context(state)
+    for timer in state.timers or ():
+        until, node = _moment(timer["dueDate"]), process.nodes.get(timer["elementId"])
+        if until is None or node is None:
+            continue
+        anew = min(_due_anew(node, context, now_ms), default=math.inf)
+        if anew < min(until.timestamp() * 1000, now_ms + SOON_MS):
+            yield f"the timer at '{node.id}' was moved to {timer['dueDate']}, and that of a copy would fire before"
+
+
+def _due_anew(node: Node, context: Mapping[str, Any], now_ms: int) -> Iterator[int]:
+    """The due dates of timers that begin now. One without a valid date gives the copy an incident, and never fires."""
+    for part in parts_of(node.event):
+        if isinstance(part, TimerEvent):
+            with suppress(EvaluationError, InvalidSchedule):
+                yield due_date_of(part.kind, part.expression.evaluate(context).value, now_ms, TimerRules()).at
+
+
+def _context(state: SourceState) -> dict[str, Any]:
+    """The variables as the innermost active elements see them."""
+    inner_last = sorted(state.variables, key=lambda one: one["scopeKey"] != _key(state))
+    return {one["name"]: from_json(one["value"]) for one in inner_last}
+
+
 def _of_tasks(state: SourceState) -> Iterator[str]:
     for task in state.tasks:
         if task["state"] != "CREATED":
@@ -305,8 +337,7 @@ def _of_subscriptions(state: SourceState, process: Process) -> Iterator[str]:
     """A copy evaluates correlation keys anew: the variables may have changed since the source did."""
     if not state.keys:
         return
-    inner_last = sorted(state.variables, key=lambda one: one["scopeKey"] != _key(state))
-    context = {one["name"]: from_json(one["value"]) for one in inner_last}
+    context = _context(state)
     found = {_text(expression, context) for expression in _correlation_keys(state, process)}
     for key in sorted(set(state.keys) - found):
         yield f"it waits for a message with the key '{key}', which its variables do not give any more"

@@ -105,6 +105,27 @@ def test_local_variables_come_from_mappings_or_stay():
     assert reason == "'a' has local variables that a copy would lose: z"
 
 
+@pytest.mark.parametrize(
+    ("text", "due", "stays"),
+    [
+        ("PT1S", "2026-11-29T12:00:00Z", True),
+        ("=wait", "2026-11-28T12:09:00Z", True),
+        ("PT1S", "2026-11-28T12:00:00Z", False),
+        ("=wait", "2026-11-28T12:04:00Z", False),
+        ("PT1H", "2026-11-29T12:00:00Z", False),
+        ("=unknown", "2026-11-29T12:00:00Z", False),
+    ],
+)
+def test_a_timer_that_was_moved_later_must_not_fire_before_it_is_moved_again(text, due, stays):
+    found = reasons(
+        f'<intermediateCatchEvent id="a">{timer(text)}</intermediateCatchEvent>',
+        elements=[element(type="INTERMEDIATE_CATCH_EVENT")],
+        variables=[variable("wait", '"PT5M"')],
+        timers=[{"elementId": "a", "dueDate": due}],
+    )
+    assert found == ((f"the timer at 'a' was moved to {due}, and that of a copy would fire before",) if stays else ())
+
+
 TIMED = task() + f'<boundaryEvent id="late" attachedToRef="a" cancelActivity="false">{timer()}</boundaryEvent>'
 WITHIN = f'<subProcess id="x" triggeredByEvent="true"><startEvent id="xs" isInterrupting="false">{timer()}</startEvent>'
 WITHIN = task() + WITHIN + "</subProcess>"
