@@ -8,6 +8,7 @@ from vivero.core.bpmn.model import Node, Process
 from vivero.core.bpmn.reading.report import quote
 from vivero.core.feel import Expression
 from vivero.core.shared.secret_places import FAMILY
+from vivero.engine.connectors.agents.model_warnings import of_agent
 from vivero.engine.connectors.contents import BY_TYPE, INBOUND_BY_TYPE
 from vivero.engine.connectors.contract import Contract
 from vivero.engine.connectors.inbound.elements import INBOUND_TYPE
@@ -27,8 +28,10 @@ def warnings(resource: str, processes: Iterable[Process], enabled: bool) -> Iter
                     "connectors.enabled, or run a worker for its jobs"
                 )
         for node in process.nodes.values():
-            for text in _problems(node):
-                yield f"'{resource}'{f' line {node.line}' if node.line else ''} element '{node.id}': {text}"
+            type = "" if node.job is None else _static(node.job.type)
+            told = [*((node, text) for text in _problems(node)), *of_agent(node, type, process)]
+            for one, text in told:
+                yield f"'{resource}'{f' line {one.line}' if one.line else ''} element '{one.id}': {text}"
 
 
 def _problems(node: Node) -> Iterator[str]:

@@ -93,3 +93,49 @@ def test_values_that_the_connector_does_not_take(target, value, says):
     found = warnings(content)
     assert len(found) == (says is not None)
     assert says is None or (f"element 't': the input {target} is " in found[0] and says in found[0])
+
+
+AGENT = (
+    '<startEvent id="s"/><sequenceFlow id="f" sourceRef="s" targetRef="a"/><adHocSubProcess id="a"><extensionElements>'
+    '<zeebe:taskDefinition type="io.camunda.agenticai:aiagent-job-worker:1"/><zeebe:ioMapping>{}</zeebe:ioMapping>'
+    "</extensionElements>{}</adHocSubProcess>"
+)
+SAYS = "<documentation>The weather</documentation>"
+SCRIPT = (
+    '<scriptTask id="{}">{}<extensionElements><zeebe:script expression="=1" resultVariable="{}"/></extensionElements>'
+    "</scriptTask>"
+)
+LATER = (
+    SCRIPT.format("x", SAYS, "y")
+    + '<sequenceFlow id="g" sourceRef="x" targetRef="later"/><serviceTask id="later"><extensionElements>'
+    '<zeebe:taskDefinition type="t"/><zeebe:ioMapping><zeebe:input source="=fromAi(toolCall.city)" target="city"/>'
+    "</zeebe:ioMapping></extensionElements></serviceTask>"
+)
+PROMPT = '<zeebe:input source="{}" target="data.systemPrompt.prompt"/>'
+
+
+@pytest.mark.parametrize(
+    ("inputs", "tools", "element", "says"),
+    [
+        ("", SCRIPT.format("x", "", "toolCallResult"), "x", "this tool has no documentation"),
+        ("", SCRIPT.format("x", SAYS, "result"), "x", "nothing in it sets the variable toolCallResult"),
+        ("", SCRIPT.format("x" * 65, SAYS, "toolCallResult"), "x" * 65, "the model sees this tool as 'xxxx"),
+        ("", LATER, "later", "fromAi declares a parameter in the first element of a tool only"),
+        (
+            PROMPT.format("Use {{secrets.KEY}}"),
+            SCRIPT.format("x", SAYS, "toolCallResult"),
+            "a",
+            "the input data.systemPrompt.prompt refers to a secret, which stays text",
+        ),
+    ],
+)
+def test_an_agent_that_works_badly(inputs, tools, element, says):
+    [warning] = warnings(AGENT.format(inputs, tools))
+    assert warning.startswith(f"'p.bpmn' line 1 element '{element}': ")
+    assert says in warning
+
+
+def test_a_good_agent_has_no_warnings():
+    user = f'<userTask id="ask">{SAYS}<extensionElements><zeebe:userTask/></extensionElements></userTask>'
+    found = warnings(AGENT.format(PROMPT.format("Be brief"), SCRIPT.format("x", SAYS, "toolCallResult") + user))
+    assert found == []
