@@ -34,7 +34,7 @@ BACKENDS = "SELECT pid, application_name FROM pg_stat_activity WHERE pid <> pg_b
 
 @dataclass(frozen=True, slots=True)
 class Costs:
-    """Of one instance with one service task: creation, activation, completion. Times are CPU times in microseconds."""
+    """Costs of one instance with one service task: creation, activation, completion. Times are microseconds of CPU."""
 
     api_us: float
     engine_us: float

@@ -153,7 +153,7 @@ async def begin_others(port: int, per_second: float = PER_SECOND) -> trio.Proces
 
 
 async def latencies(others: trio.Process) -> list[Latency]:
-    """Of the client, which ends when nobody holds its input any more."""
+    """The latencies of the client, which ends when nobody holds its input any more."""
     assert others.stdin is not None
     assert others.stdout is not None
     await others.stdin.aclose()

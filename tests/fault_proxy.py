@@ -37,7 +37,7 @@ class Session:
         self.late = False
         self.over = trio.Event()
         self.sending = trio.Lock()
-        """Of what goes to PostgreSQL: what is late goes before what comes afterwards, and before the end."""
+        """The order of what goes to PostgreSQL: late data go before what comes afterwards, and before the end."""
 
     def read_name(self, data):
         """An offer of encryption may come before the packet that has it."""
@@ -61,7 +61,7 @@ class FaultProxy:
         self.black = False
         """New connections get no answer either."""
         self.hits = 0
-        """How many chunks or connections faults have met."""
+        """The number of chunks or connections that faults have met."""
         self._hit = trio.Event()
         self.port = 0
 

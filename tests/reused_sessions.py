@@ -32,7 +32,7 @@ FORGET = b"""
     SELECT pg_advisory_unlock_all(), pg_stat_force_next_flush();
     SELECT FROM partitions WHERE owner_pid = pg_backend_pid()
     UNION ALL SELECT FROM nodes WHERE pid = pg_backend_pid()"""
-"""What DISCARD ALL does, in one round trip. The last result has no row if nobody knows the backend by its number."""
+"""The work of DISCARD ALL, in one round trip. The last result has no row if nobody knows the backend by its number."""
 CALLED = b"SELECT set_config('application_name', $1, false)"
 Parameters = frozenset[tuple[str, Any]]
 

@@ -55,7 +55,7 @@ LINKS = {
     "roles": "several-nodes.md#roles",
     "log_levels": "observability.md#levels",
 }
-"""Where a page says more of a setting."""
+"""The places where a page says more of a setting."""
 SECTIONS = {
     "database": ("PostgreSQL", ""),
     "api": ("The API", ""),

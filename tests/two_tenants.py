@@ -12,7 +12,7 @@ from vivero.storage.reads import usage_metrics
 
 OTHER = KEY + 1000
 USED = 5
-"""What a tenant has used: two instances, a deleted one, a decision, and the assignee of a deleted user task."""
+"""The use of a tenant: two instances, a deleted one, a decision, and the assignee of a deleted user task."""
 ENDED = 30
 """The distance of the key of an instance that has ended."""
 ERROR = int.from_bytes(md5(b"No more retries left.").digest()[:4], signed=True)

@@ -47,7 +47,7 @@ class Routes:
     slots: tuple[int, ...] = ()
     pins: Mapping[str, tuple[int, ...]] = field(default_factory=dict)
     detour: Detour | None = None
-    """Of the partition that knows these routes, as a sender."""
+    """The detour of the partition that knows these routes, as a sender."""
 
     @cached_property
     def all(self) -> range:

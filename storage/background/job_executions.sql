@@ -89,7 +89,7 @@ UPDATE job_executions e SET alive_at = clock_timestamp() FROM unnest($1::uuid[])
 WHERE e.lease = held.lease AND e.state = 'running' RETURNING e.lease::text;
 
 -- name: complete
--- Of the runs that still have their leases.
+-- Only runs that still have their leases are completed.
 DELETE FROM job_executions e USING unnest($1::uuid[], $2::uuid[]) AS held (id, lease)
 WHERE e.id = held.id AND e.lease = held.lease RETURNING e.lease::text;
 

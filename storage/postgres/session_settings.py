@@ -79,9 +79,9 @@ HARMLESS = (
         "backslash_quote",
         "escape_string_warning",
     ),
-    # Of a transaction, which begins with the defaults above.
+    # Settings of a transaction, which begins with the defaults above.
     *("transaction_deferrable", "transaction_isolation", "transaction_read_only"),
-    # Of the connection, and of passwords.
+    # Settings of the connection, and of passwords.
     *("md5_password_warnings", "password_encryption", "scram_iterations", "client_connection_check_interval"),
     *("tcp_keepalives_count", "tcp_keepalives_idle", "tcp_keepalives_interval", "tcp_user_timeout"),
     *("wal_sender_timeout", "post_auth_delay", "deadlock_timeout"),

@@ -3,7 +3,7 @@
 SELECT pg_has_role(current_user, relowner, 'MEMBER') FROM pg_class WHERE oid = to_regclass('process_instances');
 
 -- name: odd_settings
--- Of these settings, those that a new session does not begin with as it should.
+-- Those of these settings that a new session does not begin with as it should.
 SELECT t.name FROM unnest($1::text[], $2::text[]) AS t (name, value) JOIN pg_settings s ON s.name = t.name
 WHERE s.reset_val <> t.value;
 
@@ -12,17 +12,17 @@ WHERE s.reset_val <> t.value;
 SELECT quote_ident(current_schema());
 
 -- name: facts
--- Of the moment of the snapshot, which pg_dump is given.
+-- The facts of the moment of the snapshot, which pg_dump is given.
 SELECT pg_export_snapshot(), to_epoch_ms(clock_timestamp()), (SELECT max(version) FROM schema_migrations),
        (SELECT cluster_id::text FROM cluster);
 
 -- name: sizes
--- Of the tables whose rows are dumped, for the progress bar. Unlogged tables are not: what they say holds for this server only.
+-- The sizes of the tables whose rows are dumped, for the progress bar. Unlogged tables are not: they hold for this server only.
 SELECT relname::text, pg_table_size(oid) FROM pg_class
 WHERE relkind = 'r' AND relpersistence = 'p' AND relnamespace = to_regnamespace(quote_ident(current_schema())) ORDER BY relname;
 
 -- name: existing
--- Of these tables, those that this schema has. The first start of an installation may have been killed between two migrations.
+-- Those of these tables that this schema has. The first start of an installation may have been killed between two migrations.
 SELECT name FROM unnest($1::text[]) WITH ORDINALITY AS t (name, n) WHERE to_regclass(name) IS NOT NULL ORDER BY n;
 
 -- name: has_stores

@@ -17,7 +17,7 @@ _sql = beside(__file__)
 ROWS = 1_000
 """Variables that are looked at together."""
 BYTES = 1_000_000
-"""Of their values: normal forms of so much take up to 25 ms."""
+"""The most bytes of their values: normal forms of so much take up to 25 ms."""
 
 
 async def hash_next(connection: Connection, partition: int, epoch: int) -> bool:

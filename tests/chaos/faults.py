@@ -38,7 +38,7 @@ class Fault:
     inject: Callable[..., AbstractAsyncContextManager[Bite]]
     """(cluster, random) → context of a `Bite`."""
     proof: str
-    """What `hits` counts."""
+    """The kind of hits."""
     recovers_s: float
     """The first new command must be done after this time."""
     nodes: int = 2

@@ -22,7 +22,7 @@ class Figure:
     bit: int = 0
     hits: int = 0
     seconds: list = field(default_factory=list)
-    """Of the rounds that bit."""
+    """The seconds of the rounds that bit."""
 
     def note(self, hits, seconds):
         self.injected += 1

@@ -28,7 +28,7 @@ class Overload:
     """Figures of the overload, and of the highest throughput before and after it."""
 
     peaks: tuple
-    """What the clients counted before the overload and after it."""
+    """The counts of the clients before the overload and after it."""
     overloaded: dict
     memory_mb: tuple
     """The program's largest resident set: at the peak, and under the overload."""

@@ -29,7 +29,7 @@ CAN_BE_FOCUSED = f"""([name, exact]) => [...document.querySelectorAll(
     }})"""
 """Whether the page has such an element by now: its scripts and data come later than its other elements."""
 PATIENCE_MS = 20_000
-"""How long a page may take to show what a test expects, on a machine that does much else."""
+"""The time that a page may take to show what a test expects, on a machine that does much else."""
 RULES = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"]
 AXE_OPTIONS = {"resultTypes": ["violations"], "preload": {"assets": ["media"]}}
 """Otherwise axe describes each element that passes a rule, which is most of its work, and asks for all style sheets

@@ -14,7 +14,7 @@ const { fold, stepsOf } = await import(`data:text/javascript,${encodeURIComponen
 const sorted = (rows) => rows.map((row) => JSON.stringify(row)).sort();
 const COUNTS = ['active', 'incidents', 'completed', 'canceled'];
 
-/** What the fold says of an instance, in the form of the test. */
+/** The fold's account of an instance, in the form of the test. */
 function told(view, instance) {
   const own = [...view.elements.values()].filter((element) => element.instance === instance && element.state === 'active');
   const live = new Set(own.map((element) => element.key));

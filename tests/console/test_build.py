@@ -27,12 +27,12 @@ EDITOR = {
     "editor-dmn.*.js": 90,
     "(editor|modeler).*.css": 22.5,
 }
-"""What all editors share, among it the panel of properties and the editor of expressions; then each kind of model.
+"""The part that all editors share, with the panel of properties and the editor of expressions; then each kind of model.
 
 The styles are those of all editors together, of which one loads half; that of forms has an older panel of properties.
 Two thirds of the chunk of templates are the compiled JSON schema that files of templates are checked against."""
 OF_EDITORS = ("editor-", "modeler-", "adopted_styles-")
-"""How the scripts of editors begin."""
+"""The beginnings of the names of editors' scripts."""
 CHUNKS = {
     "(diagram|moddle).*.js": 62,
     "diagram.*.css": 6,

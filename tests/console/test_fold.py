@@ -33,7 +33,7 @@ from vivero.storage.log.command_log import HistoryRow
 SCRIPT = Path(__file__).with_name("fold.mjs")
 MANY = int(os.environ.get("VIVERO_FOLDS") or 1_000)
 LOOKS = 4
-"""Of the commands of a run, one in so many is looked at, and the last one."""
+"""One in so many commands of a run is looked at, and the last one."""
 
 
 class Looks:

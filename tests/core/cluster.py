@@ -131,7 +131,7 @@ class Cluster:
         self.sent, self.arrived = {}, {}
         """Commands to channels in the order in which they were sent, and in which they were handled, by source."""
         self.delivered = 0
-        """How many commands another partition has sent."""
+        """The number of commands that other partitions have sent."""
 
     def __getitem__(self, partition) -> Partition:
         return self.engines[partition - 1]

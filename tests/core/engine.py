@@ -33,9 +33,9 @@ NOT_DURABLE = frozenset(
         *("past", "commits_under_way", "loaded_work", "paging", "of_pages"),
     }
 )
-"""Of a row: caches, and the job's lease, which is activation's."""
+"""Fields of a row: caches, and the job's lease, which is activation's."""
 NOT_COMPARED = frozenset({"node", "decoded", "revision", "past", "paging", "of_pages"})
-"""Of a row: caches, and the revision, which each batch with a change moves."""
+"""Fields of a row: caches, and the revision, which each batch with a change moves."""
 _ATOMS = frozenset({int, str, bool, float, type(None)})
 """Types whose values a document holds as they are."""
 
@@ -56,7 +56,7 @@ class Engine:
         self.files: dict[int, bytes] = {}  # by definition
         self.limits, self.keeps_rows = limits, keeps_rows
         self.key = 0
-        """Of the instance that a test is about, if it says so."""
+        """The key of the instance that a test is about, if it says so."""
         self.watch(self.memory.state)
 
     def watch(self, state):

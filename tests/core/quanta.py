@@ -3,7 +3,7 @@
 from vivero.core.records.instances import ContinueWork
 
 ITEM = 4
-"""What a work item counts for in a quantum."""
+"""The weight of a work item in a quantum."""
 
 
 def run_until(engine, command, until):

@@ -15,7 +15,7 @@ BUSY = 25
 QUOTA_S = 0.005
 PERIOD_S = 0.1
 SHORTEST_S, LONGEST_S = 0.02, 1.5
-"""Of the times for which a process is stopped."""
+"""The bounds of the times for which a process is stopped."""
 
 
 async def throttle(pid, choices, share, periods):

@@ -39,11 +39,11 @@ from tests.mutants.tasks import TASKS
 
 ROOT = Path(__file__).resolve().parents[2]
 TIMEOUT_S = 120.0
-"""Of one test."""
+"""The limit for one test."""
 TOGETHER_S = 900.0
-"""Of all named tests, without mutants."""
+"""The limit for all named tests, without mutants."""
 FAILED, PASSED = 1, 0
-"""What pytest exits with."""
+"""The exit codes of pytest."""
 
 NOT_COPIED = shutil.ignore_patterns(".*", "__pycache__", "*.egg-info")
 

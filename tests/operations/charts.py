@@ -20,7 +20,7 @@ CASES = ("default", "production")
 
 
 def digest(case: str) -> str:
-    """Of the chart's files and of the values of a case."""
+    """The digest of the chart's files and of the values of a case."""
     found = hashlib.sha256()
     for path in [*sorted(path for path in CHART.rglob("*") if path.is_file()), *values(case)]:
         found.update(path.name.encode() + b"\0" + path.read_bytes() + b"\0")

@@ -46,7 +46,7 @@ OPEN = """
         UNION ALL SELECT 'incidents', count(*) FROM incidents WHERE resolved_at IS NULL
         UNION ALL SELECT 'attempts', count(*) FROM attempts) open_rows
     WHERE count > 0"""
-"""What no instance leaves behind that has ended."""
+"""The rows that no ended instance leaves behind."""
 
 LOOK_EVERY_S = 0.05
 """This question reads all commands and events: asked a hundred times a second, it takes as much CPU as the load."""

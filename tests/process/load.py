@@ -18,7 +18,7 @@ from vivero.core.partitions.routes import slot_of, spread
 MODELS = Path(__file__).resolve().parents[1] / "models"
 PAUSE_S = 0.02
 LEASE_MS = 2_000
-"""How long a worker has a job. One that takes longer to complete it may be told 404 or 409: another one has it."""
+"""The lease of a job. A worker that takes longer to complete it may be told 404 or 409: another one has it."""
 TTL_MS = 4 * 3_600_000
 """Longer than any run: no message expires."""
 EXPECTED = {

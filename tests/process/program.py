@@ -75,7 +75,7 @@ class Program:
         self.environment = os.environ | {"VIVERO_ADMIN_PORT": "0"} | environment  # several programs run at once
         self._process: subprocess.Popen[bytes] | preloaded.Forked | None = None
         self.module = "vivero"
-        """What Python is to run."""
+        """The module that Python runs."""
         self.is_forked = True
         """Whether it begins with the code imported."""
 

@@ -23,7 +23,7 @@ ROUNDS, TREES = 4, 20
 LARGE = 4_000
 """Bytes of a variable: a file has many packets."""
 MOST_PACKETS = 8
-"""Of one file, there and back: a program is killed behind one of them, the first time behind the first."""
+"""The packets of one file, there and back: a program is killed behind one of them, the first time behind the first."""
 HOUR_MS = 3_600_000
 ENVIRONMENT = {
     "VIVERO_CONTROL_CLOCK": "true",

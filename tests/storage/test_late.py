@@ -28,7 +28,7 @@ from vivero.storage.postgres import driver
 from vivero.storage.postgres.errors import ConnectionLost, Retry
 
 TIMES = int(os.environ.get("VIVERO_LATE", "3"))
-"""How often each call comes late."""
+"""The number of times that each call comes late."""
 SECONDS = 20.0
 
 pytestmark = pytest.mark.usefixtures("new_sessions")

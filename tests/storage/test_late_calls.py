@@ -59,7 +59,7 @@ from vivero.storage.work import activation, batch_operations, timers
 from vivero.storage.work.activation import ActivationRequest
 
 TIMES = int(os.environ.get("VIVERO_LATE", "1"))
-"""How often each call comes late."""
+"""The number of times that each call comes late."""
 DAY_MS = 24 * 3_600_000
 ASK = ActivationRequest("work", "<default>", 1, 60_000, "w")
 NAMED = ASK._replace(names=["x"])

@@ -428,7 +428,7 @@ async def test_a_position_that_was_given_up_is_a_gap_at_most(connect, connection
     assert (tail.behind in at(1, 2), [row.position for row in tail.batch.rows]) == (True, at(3))
 
 
-# What a crash may take
+# Losses in a crash
 
 
 @pytest.fixture

@@ -62,7 +62,7 @@ JUMP = 1 << 30
 RANGE = 10_000_000
 """Positions of a log partition."""
 WENT_BACK = "TRUNCATE since_recovery, appenders"
-"""What a recovery leaves: no row in an unlogged table."""
+"""The result of a recovery: no row in an unlogged table."""
 
 
 async def next_keys(connection):

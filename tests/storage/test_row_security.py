@@ -25,7 +25,7 @@ SEVERAL = {
     "process_instances_view": 2,
     "command_log_view": 2,
 }
-"""How many rows `fill` puts, where it is not one."""
+"""The number of rows that `fill` puts, where it is not one."""
 TABLES = sorted({*POLICIES, *VIEWS})
 
 

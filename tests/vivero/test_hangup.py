@@ -27,7 +27,7 @@ async def main():
         print("stopped", flush=True)
         nursery.cancel_scope.cancel()
 
-# Whoever runs the tests may ignore the signal.
+# The one who runs the tests may ignore the signal.
 signal.signal(signal.SIGHUP, signal.SIG_IGN if "nohup" in sys.argv else signal.SIG_DFL)
 structlog.configure(logger_factory=structlog.PrintLoggerFactory(sys.stderr))
 trio.run(main)

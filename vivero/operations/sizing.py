@@ -41,11 +41,11 @@ class Workload:
 
     instances_per_s: float
     jobs: float = 1
-    """Of an instance."""
+    """Jobs of an instance."""
     variables: float = 4
-    """Of an instance."""
+    """Variables of an instance."""
     value_bytes: float = 50
-    """Of a variable, as JSON."""
+    """The size of a variable, as JSON."""
     retention_days: float = 30
     duration_s: float = 3600
     """The mean time from the start of an instance to its end."""
@@ -60,7 +60,7 @@ class Size:
     program_cores: float
     """In all nodes together."""
     node_memory_bytes: int
-    """Of each process when all its budgets are used up."""
+    """Memory of each process when all its budgets are used up."""
     postgres_cores: float
     postgres_memory_bytes: int
     """Buffers and page cache for the indexes of running instances and of those of a day."""

@@ -188,7 +188,7 @@ export function Inspector({
   const all = view ? [...view.variables.values()] : now.variables.map(rowOf);
   const local = all.filter((row) => scopes.has(row.scope));
   const global = all.filter((row) => row.scope === key);
-  // Of a loop, the iterations have variables of their own: one of them is chosen.
+  // The iterations of a loop have variables of their own: one of them is chosen.
   const run =
     elements.find(({ type }) => type === 'MULTI_INSTANCE_BODY') ?? (loops.has(selected ?? '') ? null : elements[0]);
   const scope = past ? null : (selectedScope() ?? run?.elementInstanceKey ?? null);

@@ -10,7 +10,7 @@ import { CopyCommands } from './copy_commands.tsx';
 type FormProps = {
   schema: string;
   data: Record<string, unknown>;
-  /** Of the documents that the files in it become. */
+  /** The owner of the documents that the files in it become. */
   owner: Owner;
   disabled?: boolean;
   submit?: string;

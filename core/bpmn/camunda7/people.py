@@ -12,7 +12,7 @@ from vivero.core.bpmn.camunda7.work import bound
 from vivero.core.bpmn.reading.xml import Element, split
 
 SCHEMA_VERSION = 16
-"""Of Camunda's form schema; each later viewer reads it."""
+"""The version of Camunda's form schema; each later viewer reads it."""
 _FIELDS = {"string": "textfield", "long": "number", "boolean": "checkbox", "date": "datetime", "enum": "select"}
 _DURATION = re.compile(r"P[0-9YMWDTHS.]{1,100}")
 _INTEGER = re.compile(r"-?[0-9]{1,18}")

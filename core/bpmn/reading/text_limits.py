@@ -10,13 +10,13 @@ import re
 
 JOB_TYPE_BYTES = 1024
 NAME_BYTES = 1024
-"""Of a variable, an assignee, a candidate, a form."""
+"""The limit for a variable, an assignee, a candidate, a form."""
 CANDIDATES = 1000
 CANDIDATE_CHARACTERS = 100_000
-"""Of all groups or all users of a user task together. Each name is an index entry."""
+"""The limit for all groups or all users of a user task together. Each name is an index entry."""
 HIGHEST_TASK_PRIORITY = 100
 TEXT_CHARACTERS = 32_768
-"""Of the name of a message or signal, a correlation key, a message id, a code, and an id that an expression gives."""
+"""The limit for the name of a message or signal, a correlation key, a message id, a code, an id from an expression."""
 BUSINESS_ID_CHARACTERS = 256
 TAGS = 10
 TAG = re.compile(r"[A-Za-z][A-Za-z0-9_\-:.]{0,99}")

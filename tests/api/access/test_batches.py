@@ -182,7 +182,7 @@ async def test_each_type_needs_its_own_permissions(client_of, type, general):
 
 @pytest.mark.parametrize("verb", ["suspension", "resumption"])
 async def test_the_definition_of_suspended_instances_is_one_that_the_caller_may_use(client_of, verb):
-    """Of the tenants `a` and `b` there is one definition each; the processes are `process-of-a` and `process-of-b`."""
+    """The tenants `a` and `b` have one definition each; the processes are `process-of-a` and `process-of-b`."""
     both = ("READ_PROCESS_INSTANCE", "SUSPEND_PROCESS_INSTANCE")
     for process, actions, key, status in (
         ("process-of-a", both, KEY, 200),

@@ -325,7 +325,7 @@ dov  GET    /v2/commands
 dov  GET    /v2/commands/{position}
      POST   /chaos/children/{name}
 """
-"""Who may use a route: developer, operator, viewer, worker; `+`: everybody with credentials; `*`: everybody; `-`:
+"""Callers of a route: developer, operator, viewer, worker; `+`: everybody with credentials; `*`: everybody; `-`:
 nobody, because authentication is on."""
 
 LETTERS = {"d": "developer", "o": "operator", "v": "viewer", "w": "worker"}
@@ -447,7 +447,7 @@ OTHER_TENANT = {
         "POST /v2/documents/{documentId}/links",
     },
 }
-"""How routes answer callers of another tenant. The tests of that name are in the modules of the routes' lists."""
+"""The answers to callers of another tenant. The tests of that name are in the modules of the routes' lists."""
 WITHOUT_TENANTS = re.compile(
     r"\w+ (/live|/startup|/ready|/metrics|/cluster/|/background-job|/queued-commands/|/webhooks|/inbound-connectors"
     r"|/inbound/|/outbox/"

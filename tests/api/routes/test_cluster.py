@@ -24,7 +24,7 @@ async def test_status_is_the_health_of_the_program(client, health):
 
 
 SESSION = "pid, backend_start FROM pg_stat_activity WHERE pid = pg_backend_pid()"
-"""Of the connection of `rows`, which is open during the test."""
+"""The session of the connection of `rows`, which is open during the test."""
 
 
 def register(rows, *nodes):

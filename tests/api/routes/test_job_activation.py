@@ -260,7 +260,7 @@ async def test_given_back_jobs_wake_the_next_poll(rows, reader, stored, nursery,
 
 
 LARGE = '"' + "x" * 3000 + '"'
-"""Of a variable: a job that sees it is not shown by the statement that leases it."""
+"""A value of a variable: a job that sees it is not shown by the statement that leases it."""
 
 
 async def test_a_small_job_takes_one_statement(rows, reader, stored, monkeypatch):

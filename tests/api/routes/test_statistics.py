@@ -212,7 +212,7 @@ async def test_what_happened_by_day(rows, reader):
 
 
 async def test_cycle_times(rows, reader):
-    """Of each version, in all days and day by day (UTC), without those of another process or tenant."""
+    """The times of each version, in all days and day by day (UTC), without those of another process or tenant."""
     for key, version, more in [
         (KEY, 1, {}),
         (KEY + 1, 2, {}),

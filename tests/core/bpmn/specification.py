@@ -86,7 +86,7 @@ CONTENT = [
 """Elements that hold an expression."""
 
 ROOTS = ("definitions", "message", "signal", "error", "escalation")
-"""What events refer to. Their `itemRef` and `structureRef` are types of data, which have no meaning here."""
+"""Roots that events refer to. Their `itemRef` and `structureRef` are types of data, which have no meaning here."""
 
 OTHERS = [
     "artifact",

@@ -34,7 +34,7 @@ def refused(handled, *texts):
     assert handled.events == []
 
 
-# Who gets one -------------------------------------------------------------------------------------------------------
+# Receivers of one -----------------------------------------------------------------------------------------------------
 
 
 def test_an_instance_without_one_gets_it_once(cut):
@@ -89,7 +89,7 @@ def test_a_suspended_instance_is_refused(engine):
     engine.accepted(AssignBusinessId(key, "order-7"))
 
 
-# With a job ---------------------------------------------------------------------------------------------------------
+# With a job -----------------------------------------------------------------------------------------------------------
 
 
 def test_a_completed_job_assigns_it_before_the_next_one_is_created(cut):
@@ -130,7 +130,7 @@ def test_the_job_of_a_task_listener_assigns_one(engine):
     assert [task.business_id for task in engine.state.user_tasks.values()] == [None], "it was there before"
 
 
-# Rows that carry it -------------------------------------------------------------------------------------------------
+# Rows that carry it ---------------------------------------------------------------------------------------------------
 
 
 def test_only_rows_made_afterwards_carry_it(cut):

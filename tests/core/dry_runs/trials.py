@@ -23,7 +23,7 @@ NOTHING = {
     NeedKind.GENERIC_RESOURCES: lambda catalogue, key: catalogue.generic_resource_versions.setdefault(key, {}),
     NeedKind.DECISIONS: lambda catalogue, key: catalogue.decision_versions.setdefault(key, {}),
 }
-"""What a need finds that nobody has deployed."""
+"""The finds of a need that nobody has deployed."""
 
 
 def text_of(engine, key):

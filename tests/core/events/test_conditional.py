@@ -200,7 +200,7 @@ def test_a_condition_that_takes_too_long_is_not_true_and_is_charged():
     assert engine.memory.processor.view.budget.steps >= 500
 
 
-# Who sees which variable ----------------------------------------------------------------------------------------------
+# The variables that each sees -----------------------------------------------------------------------------------------
 
 
 def test_a_local_variable_of_another_branch_is_not_seen(engine):

@@ -27,7 +27,7 @@ STARTS = {
     "START_EVENT conditional": ["waits_conditional_start"],
     "START_EVENT timer": ["timers_date_start", "timers_cycle_start"],
 }
-"""What starts a process, and therefore is not the content of a scope."""
+"""Elements that start a process, and therefore is not the content of a scope."""
 
 COLUMNS = (
     "in_process",
@@ -47,11 +47,11 @@ WAYS = {
     "BUSINESS_RULE_TASK": ("job", "decision"),
     "AD_HOC_SUB_PROCESS": ("", "job"),
 }
-"""How the same element may be done; what is published or thrown is added below."""
+"""The ways in which the same element may be done; what is published or thrown is added below."""
 
 LISTENER = "kind=EXECUTION_LISTENER"
 EVIDENCE = {"with_an_incident": "IncidentResolved", "cancelled": "> CancelInstance", "with_listeners": LISTENER}
-"""What the trace of a start event shows; the end of an element otherwise."""
+"""The line that the trace of a start event shows; the end of an element otherwise."""
 
 NO_SCOPE = "starts a process, and stands in no other scope"
 NO_CALL = "a call begins at the none start event"
@@ -189,7 +189,7 @@ def _shows(file, id, column):
 
 
 HOSTS = ("h", "host")
-"""What boundary events stand at."""
+"""The hosts of boundary events."""
 
 
 def section(file, name):

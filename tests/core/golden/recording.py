@@ -31,7 +31,7 @@ ROOTS = """
 </extensionElements></message>
 <signal id="alarm" name="alarm"/><signal id="alarm-checked" name="=if ok then &quot;alarm&quot; else null"/>
 <signal id="calm" name="calm"/>"""
-"""What has `checked` in its id is an incident until `ok` is true."""
+"""An element with `checked` in its id is an incident until `ok` is true."""
 
 CALLED = process_element(start("called-b"), task("inner"), "called-b > inner", id="called") + ROOTS
 

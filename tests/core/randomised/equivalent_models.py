@@ -23,7 +23,7 @@ from tests.core.randomised.blocks import (
 )
 
 CLOSED = (Final, Fork, Guard)
-"""What stands at the end of a scope, or is all of it, and cannot stand within another block."""
+"""Blocks that stand at the end of a scope, or are all of it, and cannot stand within another block."""
 
 
 def wrapped(block, choose, wrap):

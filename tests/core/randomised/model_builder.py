@@ -32,7 +32,7 @@ from tests.core.randomised.blocks import (
 
 INTERRUPTING = ("timer", "message", "signal", "error", "error:A", "error:B", "escalation", "escalation:A")
 RINGING = ("timer", "cycle", "message", "signal", "escalation", "escalation:A", "escalation:B")
-"""What an event that interrupts may be about, and one that does not."""
+"""The triggers that an event that interrupts may have, and one that does not."""
 
 
 class ModelBuilder:
@@ -233,7 +233,7 @@ class ModelBuilder:
 
 
 ALONE = {ModelBuilder.par: ModelBuilder.seq, ModelBuilder.incl: ModelBuilder.choice}
-"""What stands for the blocks whose ways begin at once."""
+"""The substitutes for the blocks whose ways begin at once."""
 
 
 def _not_escalating(events):

@@ -37,11 +37,11 @@ MOST_OF_CANCELLATION = 16_000
 EVENTS_OF_A_ROW = 10
 """A row of the log counts like so many: some models go round without an event."""
 COST_OF_A_LATE_ONE = 100
-"""Of a command that was pending when all was cancelled."""
+"""The cost of a command that was pending when all was cancelled."""
 RESUMED = 0.7
 """The chance that what is suspended in the end is resumed before it is cancelled."""
 MOST_SECONDS = 20
-"""Of processor time, for one run: only a command that never ends takes so long."""
+"""Seconds of processor time, for one run: only a command that never ends takes so long."""
 
 
 class Spins(Exception):

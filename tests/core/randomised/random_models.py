@@ -70,7 +70,7 @@ ACTIVATIONS = ("=activationCount >= 1", "=activationCount >= 2", "=v0 = 1", "=ac
 QUANTITIES = ' startQuantity="2"', ' completionQuantity="2"', ' startQuantity="2" completionQuantity="3"'
 LISTENED = ("task", "manual", "script", "receive", "person", "rule")
 FORKS = (*ACTIVITIES, "sub", "ad-hoc", "call")
-"""What may have conditional flows beside one without a condition."""
+"""Elements that may have conditional flows beside one without a condition."""
 KINDS = ("task",) * 4 + (
     *ACTIVITIES,
     *EVENTS,

@@ -23,7 +23,7 @@ COUNT = 25
 MANY = int(os.environ.get("VIVERO_RANDOM_MODELS") or 500)
 CHUNK = 1_000
 REPLAYED = 5
-"""Of many, one in so many is replayed from its events: that takes as long as all else."""
+"""One run in so many is replayed from its events: that takes as long as all else."""
 
 
 @pytest.mark.parametrize("limits", LIMITS)

@@ -131,7 +131,7 @@ def test_inputs_in_a_loop_read_the_variable_around_although_the_result_has_its_n
 CLAIM = {"id": 7, "sum": 9}
 OK = [("=result.ok", "claim.ok")]
 DONE = {"result": {"ok": True}, "claim": {"note": "n"}}
-"""What the element gets: the result, and a variable of the same name as the target's."""
+"""The variables that the element gets: the result, and a variable of the same name as the target's."""
 
 
 def after(engine, key):

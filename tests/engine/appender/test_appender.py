@@ -104,7 +104,7 @@ def overheard(connect, asked):
     return listening
 
 
-# What is appended
+# Appended commands
 
 
 async def test_an_append_without_a_key_is_one_statement(connect, connection, nursery):
@@ -264,7 +264,7 @@ async def test_the_reader_of_the_log_is_woken(connect, nursery):
     assert appender.last_position(1) == second.position
 
 
-# Who may not come in
+# Refused commands
 
 
 async def test_a_full_channel_refuses_new_and_lets_work_wait(connect, connection, nursery):

@@ -185,7 +185,7 @@ async def test_only_the_own_tenant_and_process_count(make, do, incidents, server
 
 @pytest.mark.parametrize("metric", METRICS)
 async def test_each_figure_is_counted(make, do, connection, metric):
-    """Of nothing it is 0. `OLDEST_SECONDS` is by the engine's clock."""
+    """The figure of nothing is 0. `OLDEST_SECONDS` is by the engine's clock."""
     await make(metric=metric)
     await do()
     assert await one(connection, "value, error, is_raised") == (0, None, False)

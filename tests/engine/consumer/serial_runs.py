@@ -118,7 +118,7 @@ class Models:
     def __init__(self, resources) -> None:
         self.resources = resources
         self.cold = set()
-        """What is not in memory until somebody waits for it."""
+        """The rows that are not in memory until somebody waits for it."""
         self.hits = 0
         self.decisions = DecisionCache(FileCache(100, 10_000_000), _no_connection)
 
@@ -282,7 +282,7 @@ async def handled(observer, connection, position):
 COUNTED = """
     SELECT json_build_array(process_definition_key, element_id, sum(active), sum(completed), sum(canceled))::text
     FROM counted_elements GROUP BY process_definition_key, element_id ORDER BY process_definition_key, element_id"""
-"""What the counts come to, however many batches have changed them."""
+"""The sums of the counts, however many batches have changed them."""
 
 
 COLUMNS = """

@@ -82,7 +82,7 @@ class Program:
         self.received = []
         self.names = []
         self.statements = []
-        """Of all connections, in their order."""
+        """The statements of all connections, in their order."""
         self.fault = None
         """Called before each call of the database: `fault(connection name)` may raise."""
         self.restart()

@@ -184,7 +184,7 @@ class Counter:
     def __init__(self, consumer) -> None:
         self.statements = 0
         self.names: list[list[str]] = []
-        """Of each pipeline."""
+        """The names of each pipeline."""
         connect = consumer._connect
 
         async def counted(name):

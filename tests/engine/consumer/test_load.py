@@ -15,7 +15,7 @@ from vivero.core.state.state import State
 from vivero.storage.state import load
 
 NOT_LOADED = {"starts", "next_key"}
-"""Of a snapshot: what comes with other needs, or from the cursor."""
+"""Fields of a snapshot that come with other needs, or from the cursor."""
 
 
 @pytest.fixture

@@ -206,7 +206,7 @@ async def test_what_cannot_be_saved_is_rejected_alone(migrated, connection, seri
 
 
 REFUSES = "ALTER TABLE jobs ADD CONSTRAINT no_bad_type CHECK (type <> 'bad')"
-"""What an expression gives is checked when it is evaluated: so the database refuses a value that nothing else minds."""
+"""Values of expressions are checked when they are evaluated: so the database refuses one that nothing else minds."""
 TYPED = process(start(), sub("s", start("i"), task("work", type="=kind"), end(), "i > work > end"), "start > s")
 
 

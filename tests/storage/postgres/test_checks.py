@@ -134,7 +134,7 @@ async def test_a_pooler_that_does_not_pass_on_a_start_parameter(refuser, message
     assert f"ignore_startup_parameters = {parameter}" in text
 
 
-# What the server says of itself
+# Facts that the server tells of itself
 
 
 @pytest.mark.parametrize("value", ["off", "local"])

@@ -78,7 +78,7 @@ def cancelled(nursery):
     return cancel
 
 
-# What the driver takes from psycopg beyond its documented API
+# Parts of psycopg beyond its documented API
 
 
 def test_psycopg_still_has_what_the_driver_drives():

@@ -171,7 +171,7 @@ async def test_a_check_that_refuses_changes_nothing(connection, left):
     assert await pending(connection) == ADOPTED
 
 
-# What may differ
+# Differences that are allowed
 
 
 @pytest.mark.parametrize(

@@ -30,7 +30,7 @@ LATE = {
     "rich",
     "trio_asyncio",
 }
-"""What a server imports when a setting or a request needs it."""
+"""The modules that a server imports when a setting or a request needs it."""
 
 
 def post(address, path, body):
