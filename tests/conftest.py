@@ -16,6 +16,7 @@ begins no test when ten minutes are over; each one left out is shown as skipped,
 commits have changed come early; the seed chooses with which of the others the run begins.
 """
 
+import atexit
 import gc
 import logging
 import os
@@ -59,8 +60,10 @@ _STARTERS = {"vivero", "up", "shared_server", "start_program"}
 """Fixtures of tests/vivero that start programs."""
 GC_THRESHOLDS = (20_000, 50, 100)
 """Collections are rare: with Python's own thresholds they take 8 % of the CPU of the core's tests, with these 6 %."""
-os.environ["XDG_STATE_HOME"] = str(Path(tempfile.gettempdir(), f"vivero-tests-{os.geteuid()}"))
-"""Programs of tests say there which addresses they serve, and not where those of the developer do."""
+os.environ["XDG_STATE_HOME"] = tempfile.mkdtemp(prefix="vivero-tests-")
+atexit.register(shutil.rmtree, os.environ["XDG_STATE_HOME"], ignore_errors=True)
+"""Programs of tests say there which addresses they serve, and not where those of the developer or another session do.
+The folder goes with this process. Forks use it, too, and end without removing it."""
 _BEGAN_S = time.monotonic()
 _SEED = int(os.environ.get("VIVERO_SEED") or SystemRandom().randrange(2**31))
 _LOG: dict[str, Any] = {}

@@ -100,3 +100,42 @@ async def eventually_rows(connection: Any, rows: list, query: str, *values: obje
         return (await connection.execute(query, values)).rows
 
     await eventually(read, query, accept=lambda found: found == rows)
+
+
+async def eventually_blocked(connection: Any, count: int = 1, pid: int | None = None) -> None:
+    """Ask until so many sessions of the connection's database, or that of a process, wait for a lock."""
+    query = (
+        "SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'"
+        " AND pid <> pg_backend_pid() AND pid = coalesce($1, pid)"
+    )
+    await eventually(
+        lambda: connection.execute(query, (pid,)),
+        f"{count} sessions wait for locks",
+        accept=lambda answer: answer.rows[0][0] >= count,
+    )
+
+
+class Changes:
+    """Tells of each change of a state, so that a wait for one asks no more often."""
+
+    def __init__(self) -> None:
+        self._next = trio.Event()
+
+    def tell(self) -> None:
+        """The state has changed."""
+        self._next.set()
+        self._next = trio.Event()
+
+    async def until(
+        self, read: Callable[..., Any], *, accept: Callable[[Any], object] = bool, within_s: float = GUARD_S
+    ) -> Any:
+        """The first answer of `read()`, as that of `eventually`, asked again after each change. Raises NotInTime."""
+        question = _Question(read, "", accept)
+        with trio.move_on_after(within_s):
+            while True:
+                changed = self._next
+                answer = read()
+                if question.accepted(await answer if inspect.isawaitable(answer) else answer):
+                    return question.answer
+                await changed.wait()
+        raise question.not_in_time(within_s)

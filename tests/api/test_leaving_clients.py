@@ -11,11 +11,11 @@ from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
-import httpx
 import psycopg
 import pytest
 import trio
 
+from tests import plain_http
 from tests.api.whole_program import whole_program
 from tests.eventually import eventually
 from vivero.engine.compute.turns import Turns, WorkKind
@@ -161,7 +161,7 @@ async def url(counts, database, nursery):
     config = replace(Config(), compute=ComputeSettings(processes=1, idle_s=3600.0))
     waits = MODEL.replace(b'"one-task"', b'"waits"').replace(b'type="work"', b'type="other"')
     async with whole_program(config, database, nursery) as url:
-        async with httpx.AsyncClient(base_url=url) as client:
+        async with plain_http.async_client(base_url=url) as client:
             files = [("resources", ("a.bpmn", MODEL)), ("resources", ("b.bpmn", waits))]
             (await client.post("/v2/deployments", files=files)).raise_for_status()
         yield url
@@ -170,7 +170,7 @@ async def url(counts, database, nursery):
 @pytest.fixture
 async def download(url):
     """A request for a document that no buffer takes whole."""
-    async with httpx.AsyncClient(base_url=url) as client:
+    async with plain_http.async_client(base_url=url) as client:
         stored = (await client.post("/v2/documents", files={"file": ("a", b"x" * 8_000_000)})).json()
     return request("GET", "/v2/documents/{documentId}?contentHash={contentHash}".format_map(stored))
 
@@ -295,7 +295,7 @@ async def test_clients_that_close_their_sending_side_get_their_answer(url, conne
     data, told = (SHORT | AWAITED)[step]
     client = await connected(data.replace(b"Host: localhost", b"Host: localhost\r\nConnection: close"))
     await client.send_eof()
-    async with client, httpx.AsyncClient(base_url=url) as worker:
+    async with client, plain_http.async_client(base_url=url) as worker:
         if step in AWAITED:
             assert await client.receive_some() == b"HTTP/1.1 100 Continue\r\n\r\n"
             await work(worker)

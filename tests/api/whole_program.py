@@ -2,9 +2,9 @@
 
 from contextlib import asynccontextmanager
 
-import httpx
 import trio
 
+from tests import plain_http
 from tests.eventually import eventually
 
 
@@ -25,7 +25,7 @@ async def whole_program(config, database, nursery):
 
     nursery.start_soon(run)
     url = f"http://127.0.0.1:{listeners[0].socket.getsockname()[1]}"
-    async with httpx.AsyncClient(timeout=60) as client:
+    async with plain_http.async_client(timeout=60) as client:
         await eventually(lambda: client.get(f"{url}/v2/status"), accept=lambda answer: answer.status_code == 204)
     yield url
     stop.set()

@@ -12,9 +12,9 @@ from pathlib import Path
 from typing import Literal
 from unittest import mock
 
-import httpx
 from playwright.sync_api import Browser, BrowserContext, ConsoleMessage, Dialog, Page, expect, sync_playwright
 
+from tests import plain_http
 from tests.console.conftest import CONSOLE
 from tests.eventually import eventually_sync
 
@@ -228,7 +228,7 @@ class Api:
     """The work of programs meanwhile, over the REST API."""
 
     def __init__(self, address: str, auth: tuple[str, str] | None = None) -> None:
-        self.http = httpx.Client(base_url=f"{address}/v2", timeout=30, auth=auth)
+        self.http = plain_http.client(base_url=f"{address}/v2", timeout=30, auth=auth)
 
     def post(self, path: str, body: object) -> dict:
         """The JSON of an answer, {} if there is none."""

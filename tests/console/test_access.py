@@ -2,11 +2,11 @@
 
 import re
 
-import httpx
 import psycopg
 import pytest
 from playwright.sync_api import expect
 
+from tests import plain_http
 from tests.console.browser import Api
 from tests.console.conftest import MODELS, serving
 from tests.eventually import eventually_sync
@@ -101,7 +101,7 @@ def test_a_session_that_ends_while_somebody_edits(signed_in, guarded):
         end_sessions(database, "olga")
         me = f"{console.address}/v2/authentication/me"
         eventually_sync(
-            lambda: httpx.get(me, cookies=session, timeout=20).status_code, accept=lambda found: found == 401
+            lambda: plain_http.get(me, cookies=session, timeout=20).status_code, accept=lambda found: found == 401
         )
         route.continue_()
 
@@ -281,14 +281,14 @@ def test_a_user_makes_a_token_and_ends_another_session(signed_in, guarded):
     assert secret not in page.content()
     assert secret not in "".join(console.urls)
     me = {"Authorization": f"Bearer {secret}"}
-    assert httpx.get(f"{guarded[0]}/v2/authentication/me", headers=me).json()["roles"] == ["operator"]
+    assert plain_http.get(f"{guarded[0]}/v2/authentication/me", headers=me).json()["roles"] == ["operator"]
     console.tab_to("Revoke: laptop")
     console.press("Enter")
     console.tab_to("Revoke", exact=True)
     console.press("Enter")
     expect(page.get_by_text("There are no tokens yet.")).to_be_visible()
     eventually_sync(
-        lambda: httpx.get(f"{guarded[0]}/v2/authentication/me", headers=me).status_code,
+        lambda: plain_http.get(f"{guarded[0]}/v2/authentication/me", headers=me).status_code,
         accept=lambda found: found == 401,
     )
 

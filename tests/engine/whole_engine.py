@@ -8,6 +8,7 @@ import msgspec
 import trio
 
 from tests.core.parsed_models import read_shared
+from tests.eventually import GUARD_S, Changes
 from vivero.core.bpmn.parser import parse
 from vivero.core.commands.deployments import references_of
 from vivero.core.records.catalogue import Deploy
@@ -74,7 +75,7 @@ class WholeEngine:
         self.answers = {}
         self.changes = []
         self.watermark = 0
-        self._moved = trio.Event()
+        self._commits = Changes()
         self.completions = Completions(_no_connection)
         """Serves those who wait for ends. Its child does not run."""
         connect = partial(driver.connect, dsn)
@@ -112,8 +113,7 @@ class WholeEngine:
         self.ended |= {end.key: end.state for end in ended}
         self.completions.committed(partition, watermark, outcomes, ended)
         self.timers.committed(watermark)
-        self._moved.set()
-        self._moved = trio.Event()
+        self._commits.tell()
 
     def available(self, type, tenant, count):
         self.told_available.append((type, tenant, count))
@@ -147,20 +147,15 @@ class WholeEngine:
             self.connection.close()
             self.pool.close()
 
-    async def until(self, condition, within_s=20):
+    async def until(self, condition, within_s=GUARD_S):
         """Wait for a condition that only commits can make true."""
-        with trio.fail_after(within_s):
-            while not condition():
-                await self._moved.wait()
+        await self._commits.until(condition, within_s=within_s)
 
-    async def until_value(self, expected, query, *values, within_s=20):
+    async def until_value(self, expected, query, *values, within_s=GUARD_S):
         """Wait for a commit after which a query gives this value."""
-        with trio.fail_after(within_s):
-            while True:
-                moved = self._moved
-                if await self.value(query, *values) == expected:
-                    return
-                await moved.wait()
+        await self._commits.until(
+            lambda: self.value(query, *values), accept=lambda found: found == expected, within_s=within_s
+        )
 
     async def run(self, command):
         """Append a command and wait for its answer."""

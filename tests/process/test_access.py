@@ -8,6 +8,7 @@ from typing import Any
 import httpx
 import pytest
 
+from tests import plain_http
 from tests.api.tls.conftest import write_certificate
 from tests.eventually import eventually
 from tests.process.load import MODELS
@@ -86,7 +87,9 @@ class Someone:
     """A user with the password of all."""
 
     def __init__(self, program, name) -> None:
-        self._client = httpx.AsyncClient(base_url=f"http://localhost:{program.port}", auth=(name, PASSWORD), timeout=30)
+        self._client = plain_http.async_client(
+            base_url=f"http://localhost:{program.port}", auth=(name, PASSWORD), timeout=30
+        )
         self.aclose = self._client.aclose
 
     async def __call__(self, method, path, document=None, **more) -> tuple[int, Any]:

@@ -9,6 +9,7 @@ import httpx
 import pytest
 import trio
 
+from tests import plain_http
 from tests.eventually import eventually
 from tests.process.http_client import Caller
 from tests.process.load import Load, deploy, send_files
@@ -52,7 +53,7 @@ class Prometheus:
             stderr=self._log,
             preexec_fn=dying_with_us(),
         )
-        self._client = httpx.AsyncClient(base_url=f"http://127.0.0.1:{self.port}/api/v1", timeout=10)
+        self._client = plain_http.async_client(base_url=f"http://127.0.0.1:{self.port}/api/v1", timeout=10)
 
     async def ask(self, path, **parameters):
         try:

@@ -3,7 +3,7 @@
 import pytest
 import trio
 
-from tests.eventually import eventually_rows
+from tests.eventually import eventually_blocked
 from vivero.storage.retention import archives
 
 ROOT = (1 << 51) + 7
@@ -11,8 +11,6 @@ FILES = """INSERT INTO archive_files (name, partition_id, state, trees, first_ke
 SELECT name, 1, 'COMPLETE', 1, $2, $2, ARRAY[$2::bigint] FROM unnest($1::text[]) AS n(name)"""
 LOCK = "SELECT name FROM archive_files WHERE name = 'b' FOR UPDATE"
 FREE = "SELECT name FROM archive_files ORDER BY name FOR UPDATE SKIP LOCKED"
-BLOCKED = """SELECT count(*) FROM pg_stat_activity
-WHERE datname = current_database() AND wait_event_type = 'Lock' AND pid <> pg_backend_pid()"""
 
 
 @pytest.mark.parametrize("statement", [archives.let_go, archives.settle], ids=lambda statement: statement.__name__)
@@ -22,6 +20,6 @@ async def test_files_are_locked_in_the_order_of_their_names(connection, connect,
     async with trio.open_nursery() as nursery, holder.transaction():
         await holder.execute(LOCK)
         nursery.start_soon(statement, connection, [ROOT] if statement is archives.let_go else 1)
-        await eventually_rows(looker, [(1,)], BLOCKED)
+        await eventually_blocked(looker)
         assert (await looker.execute(FREE)).rows == [("c",)]
     assert (await connection.execute("SELECT DISTINCT waiting FROM archive_files")).rows == [([],)]

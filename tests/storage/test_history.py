@@ -12,7 +12,7 @@ from tests.core import event_models
 from tests.core.models import end, start
 from tests.engine.consumer.serial_runs import NO_STATE
 from tests.engine.whole_engine import WholeEngine
-from tests.eventually import eventually, eventually_rows
+from tests.eventually import eventually, eventually_blocked
 from tests.storage.schemas import running_instances
 from tests.storage.schemas.running_instances import PAGED, values
 from vivero.core.records.instances import CreateInstance
@@ -218,9 +218,8 @@ async def test_two_deletions_of_one_tree_come_one_after_the_other(tree, connecti
     async with first.transaction():
         assert await history.delete_trees(first, [ROOT], history.REQUEST) == {ROOT: "DELETED"}
         nursery.start_soon(second)
-        query = "SELECT count(*) FROM pg_stat_activity WHERE wait_event_type = 'Lock'"
         watcher = await connect()
-        await eventually_rows(watcher, [(1,)], query)
+        await eventually_blocked(watcher)
         watcher.close()
     await eventually(lambda: verdicts)
     assert verdicts == [{ROOT: "UNKNOWN"}]

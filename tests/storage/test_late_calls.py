@@ -17,7 +17,7 @@ from uuid import uuid4
 import pytest
 import trio
 
-from tests.eventually import eventually
+from tests.eventually import eventually_blocked
 from tests.named_sql import STORAGE, named_sql_files
 from vivero.storage.access import audit_log, directory, identities, sessions
 from vivero.storage.background import (
@@ -1271,15 +1271,9 @@ async def test_a_change_in_doubt_is_not_overtaken(case, at, proxy, database, con
         async with trio.open_nursery() as nursery:
             nursery.start_soon(case.then, later)
             if (case.statement, at) not in FIRST:
-                await until_blocked(connection)
+                await eventually_blocked(connection)
             assert await proxy.deliver(), "nothing came: the test did not bite"
         assert await state(connection, besides=GENERATED) == expected
-
-
-async def until_blocked(connection):
-    """Until a session waits for another one's lock."""
-    query = "SELECT count(*) FROM pg_stat_activity WHERE cardinality(pg_blocking_pids(pid)) > 0"
-    await eventually(lambda: connection.execute(query), accept=lambda answer: answer.rows != [(0,)])
 
 
 @asynccontextmanager
@@ -1301,7 +1295,7 @@ async def test_partitions_of_a_new_database_are_made_once(proxy, database, conne
             early.abort()
         async with trio.open_nursery() as nursery:
             nursery.start_soon(leadership.create, later, 3)
-            await until_blocked(connection)
+            await eventually_blocked(connection)
             assert await proxy.deliver(), "nothing came: the test did not bite"
         owners = await connection.execute("SELECT partition_id, count(*) FROM slots GROUP BY 1 ORDER BY 1")
         assert owners.rows == [(1, 342), (2, 341), (3, 341)]

@@ -10,7 +10,7 @@ import pytest
 import trio
 from psycopg.conninfo import make_conninfo
 
-from tests.eventually import eventually
+from tests.eventually import eventually_blocked
 from vivero.core.records.effects import Rejection, RejectionCode
 from vivero.storage.log import command_log, log_batches
 from vivero.storage.log.command_log import CommandOutcome, LogEntry
@@ -51,15 +51,6 @@ async def short(connection, entries, partition=1, append_id=None, since=None):
 
 async def count(connection):
     return (await connection.execute("SELECT count(*) FROM command_log")).rows[0][0]
-
-
-async def until_blocked(connection, number):
-    """Wait until this many other sessions of the database wait for a lock."""
-    query = (
-        "SELECT count(*) FROM pg_stat_activity"
-        " WHERE datname = current_database() AND wait_event_type = 'Lock' AND pid <> pg_backend_pid()"
-    )
-    await eventually(lambda: connection.execute(query), accept=lambda answer: answer.rows[0][0] >= number)
 
 
 @pytest.fixture
@@ -206,7 +197,7 @@ async def test_keys_are_taken_before_the_partition(connect, connection, three_pa
     async with trio.open_nursery() as nursery, holder.transaction():
         await append(holder, [keyed("x")], partition=1)
         nursery.start_soon(partial(append, waiter, [keyed("x")], 2, session=session))
-        await until_blocked(connection, 1)
+        await eventually_blocked(connection)
         assert await short(holder, [keyed("z")], partition=2) == [(1, False, True)]
     assert await count(connection) == 2
     holder.close()
@@ -230,7 +221,7 @@ async def test_keys_are_taken_in_the_same_order_by_all(connect, connection):
     async with trio.open_nursery() as nursery:
         nursery.start_soon(append, one, [keyed("a"), keyed("b")])
         nursery.start_soon(append, two, [keyed("b"), keyed("a")])
-        await until_blocked(connection, 2)
+        await eventually_blocked(connection, 2)
         await connection.execute("SELECT pg_advisory_unlock(99)")
     assert await count(connection) == 2
     one.close()
@@ -249,7 +240,7 @@ async def test_positions_become_visible_in_order(connect, connection, entry):
     async with trio.open_nursery() as nursery, first.transaction():
         await append(first, [entry(1)])
         nursery.start_soon(wait_in_line)
-        await until_blocked(connection, 1)
+        await eventually_blocked(connection)
         (later,) = await append(first, [entry(3)])
     assert later.position < answers[0].position
     first.close()
@@ -319,7 +310,7 @@ async def test_a_retried_append_gives_the_same_answer(connect, connection):
     async with trio.open_nursery() as nursery, first.transaction():
         lost = await short(first, doubtful(), append_id=append_id)
         nursery.start_soon(retry)
-        await until_blocked(connection, 1)
+        await eventually_blocked(connection)
     assert answers == lost
     assert answers == [
         (2, False, True),
@@ -543,7 +534,7 @@ async def test_two_that_append_after_a_crash_agree(connect, connection, three_pa
     async with trio.open_nursery() as nursery, first.transaction():
         (answer,) = await append(first, [plain()])
         nursery.start_soon(wait_in_line)
-        await until_blocked(connection, 1)
+        await eventually_blocked(connection)
     assert answer.position == ZERO + 1_000_002
     assert later[0].position > at(1_000_000, partition=2)[0]
     first.close()

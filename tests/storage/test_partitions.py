@@ -7,7 +7,7 @@ import pytest
 import trio
 from psycopg.conninfo import conninfo_to_dict
 
-from tests.eventually import eventually
+from tests.eventually import eventually_blocked
 from tests.server_objects import new_database
 from vivero.storage.cluster import leadership
 from vivero.storage.log import command_log
@@ -139,8 +139,7 @@ async def test_a_term_waits_for_a_jump_that_is_under_way(connect, connection):
     async with trio.open_nursery() as nursery, first.transaction():
         await first.execute("SELECT skip_lost_positions()")
         nursery.start_soon(claim)
-        blocked = "SELECT count(*) FROM pg_stat_activity WHERE cardinality(pg_blocking_pids(pid)) > 0"
-        await eventually(lambda: connection.execute(blocked), accept=lambda answer: answer.rows != [(0,)])
+        await eventually_blocked(connection)
     assert claims[0].next_key == (1 << 51) + 1 + JUMP
     first.close()
     second.close()

@@ -8,12 +8,12 @@ import socket
 import sys
 from dataclasses import replace
 
-import httpx
 import psycopg
 import pytest
 import structlog
 from click.testing import CliRunner
 
+from tests import plain_http
 from tests.eventually import eventually_sync
 from tests.server_objects import new_role
 from vivero.api.access.passwords import verify
@@ -331,7 +331,7 @@ def test_a_program_that_requires_authentication(up, command, database):
     assert "The first administrator is 'admin'" in server.said
     password = server.said.partition("with the password ")[2].split()[0]
     assert password not in server.logged
-    with httpx.Client(base_url=server.address) as client:
+    with plain_http.client(base_url=server.address) as client:
         assert client.get("/v2/topology").status_code == 401
         assert client.get("/v2/topology", auth=("admin", password)).status_code == 200
         token = command("token", "create", "billing", "--role", "worker").strip()

@@ -6,12 +6,12 @@ from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 
-import httpx
 import psycopg
 import pytest
 import trio
 from psycopg.conninfo import conninfo_to_dict
 
+from tests import plain_http
 from tests.eventually import eventually_rows, eventually_sync
 from tests.server_objects import new_role
 from vivero import node
@@ -215,4 +215,4 @@ ASKED = {
 
 
 def post(program, path, body):
-    return httpx.post(f"{program.address}{path}", json=body, timeout=60).status_code
+    return plain_http.post(f"{program.address}{path}", json=body, timeout=60).status_code

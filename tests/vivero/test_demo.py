@@ -7,7 +7,6 @@ import socket
 from collections import Counter
 from types import SimpleNamespace
 
-import httpx
 import pytest
 from rich.console import Console
 
@@ -83,7 +82,7 @@ def works_on(program):
 
 def garden_of(address):
     """The running instances of the garden, by process and version. The loop has counted some shelves."""
-    with httpx.Client(base_url=f"{address}/v2", timeout=20) as client:
+    with plain_http.client(base_url=f"{address}/v2", timeout=20) as client:
 
         def found(resource, filter):
             return client.post(f"/{resource}/search", json={"filter": filter, "page": {"limit": 500}}).json()["items"]

@@ -3,9 +3,9 @@
 import re
 from types import SimpleNamespace
 
-import httpx
 import pytest
 
+from tests import plain_http
 from tests.vivero.test_testing_docs import MODEL, PAGE, run_pytest
 from vivero.client.answers import ApiError
 from vivero.testing.server_processes import ServerProcesses
@@ -115,7 +115,7 @@ def test_the_same_tests_pass_in_memory_and_on_a_server(tmp_path, up, database):
         assert IN_MEMORY[name] in text, name
     assert "process coverage" in there.stdout, "what a server runs counts, too"
     filter = {"filter": {"state": "ACTIVE"}}
-    left = httpx.post(f"{server.address}/v2/process-instances/search", json=filter).json()
+    left = plain_http.post(f"{server.address}/v2/process-instances/search", json=filter).json()
     assert left["items"] == [], "the instances of ended tests are cancelled"
 
 

@@ -6,7 +6,7 @@ import trio
 from tests.api.access.conftest import basic
 from tests.api.changed_services import changed
 from tests.api.conftest import KEY, Client
-from tests.storage.test_log import until_blocked
+from tests.eventually import eventually_blocked
 from tests.two_tenants import OFFSETS, OTHER, fill
 from vivero.api import app as api_app
 from vivero.api.callers.caller import Caller
@@ -121,6 +121,6 @@ async def test_a_comment_that_comes_beside_the_deletion_of_its_tree_goes_with_it
                 assert verdicts == {KEY: history.DELETED}
 
             nursery.start_soon(delete)
-            await until_blocked(looking, 1)
+            await eventually_blocked(looking)
         assert await task_comments.add(writing, TASK, "ada", "later", 10) is None
     assert rows.execute("SELECT count(*) FROM user_task_comments").fetchall() == [(0,)]

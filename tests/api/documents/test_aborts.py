@@ -7,11 +7,11 @@ from contextlib import asynccontextmanager
 from functools import partial
 from pathlib import Path
 
-import httpx
 import pytest
 import trio
 import trio.testing
 
+from tests import plain_http
 from tests.api.documents.conftest import BOUNDARY, form, part
 from tests.eventually import eventually
 from vivero.api import app as api_app
@@ -87,7 +87,8 @@ async def served(documents, limits):
             await trio.testing.wait_all_tasks_blocked()
             alone = trio.lowlevel.current_statistics().tasks_living
             served = Served(documents, listeners[0].socket.getsockname()[1], limits["directory"])
-            async with httpx.AsyncClient() as client:  # opens what stays open: connections of the pool, the directory
+            # it opens what stays open: connections of the pool, the directory
+            async with plain_http.async_client() as client:
                 url = f"http://127.0.0.1:{served.port}/v2/documents"
                 made = await client.post(url, files={"file": b"x" * PART_BYTES})
                 await client.delete(f"{url}/{made.json()['documentId']}")

@@ -3,12 +3,12 @@
 import errno
 import socket
 
-import httpx
 import pytest
 import structlog
 import trio
 
 import vivero.api.http1.connection
+from tests import plain_http
 from tests.eventually import eventually
 from vivero.api.serving.server import Endpoint, ListenError, ServerSettings, open_listeners, serve
 
@@ -64,7 +64,10 @@ class TestService:
                 await send({"type": "http.response.body", "body": part, "more_body": True})
             await send({"type": "http.response.body"})
 
-        async with running(app) as server, httpx.AsyncClient(base_url=f"http://127.0.0.1:{server.port}") as client:
+        async with (
+            running(app) as server,
+            plain_http.async_client(base_url=f"http://127.0.0.1:{server.port}") as client,
+        ):
             for path in ("/a b", "/%2F/é?x=1"):
                 response = await client.post(path, content=parts())
                 assert (response.status_code, response.http_version) == (201, "HTTP/1.1")

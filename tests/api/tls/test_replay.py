@@ -1,9 +1,9 @@
 """Recorded requests of the official client get the same status and body from both servers."""
 
-import httpx
 import pytest
 import trio
 
+from tests import plain_http
 from tests.api.changed_services import changed
 from tests.api.conftest import FakeEngine
 from tests.api.official import models, sdk
@@ -116,7 +116,7 @@ async def test_both_servers_answer_alike(make_app, plain, serve, monkeypatch):
     with trio.fail_after(60):
         await trio.to_thread.run_sync(run, abandon_on_cancel=True)
     assert len(recorder.requests) >= 10
-    async with httpx.AsyncClient(base_url=f"http://localhost:{await plain(make_app())}") as client:
+    async with plain_http.async_client(base_url=f"http://localhost:{await plain(make_app())}") as client:
         expected = await replay(client, recorder.requests)
     assert {200, 404} <= {status for _, _, status, _, _ in expected}
     for http2 in (True, False):

@@ -9,7 +9,7 @@ import pytest
 import trio
 import trio.testing
 
-from tests.eventually import GUARD_S, eventually, eventually_rows
+from tests.eventually import GUARD_S, eventually, eventually_blocked, eventually_rows
 from vivero.core.records.catalogue import Deploy
 from vivero.core.records.instances import CancelInstance, CreateInstance
 from vivero.core.records.jobs import CompleteJob
@@ -69,14 +69,6 @@ async def rows(connection, columns="position, key"):
 async def hold_partition(connection, partition=1):
     """Keep every append to a partition waiting, until the connection is closed."""
     await connection.execute("SELECT pg_advisory_lock(4711, $1)", (partition,))
-
-
-async def until_blocked(connection):
-    query = (
-        "SELECT count(*) FROM pg_stat_activity"
-        " WHERE datname = current_database() AND wait_event_type = 'Lock' AND pid <> pg_backend_pid()"
-    )
-    await eventually_rows(connection, [(1,)], query)
 
 
 async def collect(answers, number, append):
@@ -166,7 +158,7 @@ async def test_it_is_busy_from_when_something_waits_until_it_is_in_the_log(conne
         assert appender.busy
         await hold_partition(connection)
         nursery.start_soon(supervised(appender).run)
-        await until_blocked(await connect())
+        await eventually_blocked(await connect())
         assert appender.busy
         await connection.execute("SELECT pg_advisory_unlock(4711, 1)")
     assert not appender.busy
@@ -398,7 +390,7 @@ async def test_draining_finishes_what_was_taken_and_takes_nothing_more(connect, 
     async with trio.open_nursery() as callers:
         for number in range(30):
             callers.start_soon(collect, answers, number, appender.append(create(), deadline_s=SECONDS))
-        await until_blocked(connection)
+        await eventually_blocked(connection)
         callers.start_soon(supervisor.stop, "appender", SECONDS)
         await trio.testing.wait_all_tasks_blocked()
         with pytest.raises(Draining):
@@ -418,7 +410,7 @@ async def test_a_cancelled_request_does_not_cancel_its_append(connect, connectio
     nursery.start_soon(supervised(appender).run)
     async with trio.open_nursery() as callers:
         callers.start_soon(partial(appender.append, complete(1), deadline_s=SECONDS))
-        await until_blocked(connection)
+        await eventually_blocked(connection)
         callers.start_soon(partial(appender.append, complete(2), deadline_s=SECONDS))  # in the channel
         await trio.testing.wait_all_tasks_blocked()
         callers.cancel_scope.cancel()
@@ -462,7 +454,7 @@ async def test_a_deadline_during_the_call_leaves_it_in_doubt(connect, connection
     async with trio.open_nursery() as callers:
         with trio.CancelScope() as scope:
             callers.start_soon(collect, answers, 1, appender.append(complete(1), deadline_s=0.3))
-            await until_blocked(connection)
+            await eventually_blocked(connection)
     assert not scope.cancelled_caught
     assert isinstance(answers[1], InDoubt)
     holder.close()
@@ -478,7 +470,7 @@ async def test_a_call_outlives_the_child_that_made_it(connect, connection, nurse
     nursery.start_soon(supervisor.run)
     async with trio.open_nursery() as callers:
         callers.start_soon(collect, answers, 1, appender.append(complete(1), deadline_s=SECONDS))
-        await until_blocked(connection)
+        await eventually_blocked(connection)
         assert supervisor.chaos("appender", kind)
         await trio.testing.wait_all_tasks_blocked()
         holder.close()
@@ -499,11 +491,11 @@ async def test_a_killed_backend_costs_nothing(connect, connection, nursery):
     async with trio.open_nursery() as callers:
         for number in range(5):
             callers.start_soon(collect, answers, number, appender.append(complete(number), deadline_s=SECONDS))
-        await until_blocked(connection)
+        await eventually_blocked(connection)
         await connection.execute(kill)
-        await until_blocked(connection)
+        await eventually_blocked(connection)
         await connection.execute(kill)
-        await until_blocked(connection)
+        await eventually_blocked(connection)
         holder.close()
     assert dict(await rows(connection, "key, position")) == {n: answer.position for n, answer in answers.items()}
     assert supervisor.health()[0].restarts == 2

@@ -3,9 +3,9 @@
 from contextlib import asynccontextmanager
 from dataclasses import replace
 
-import httpx
 import trio
 
+from tests import plain_http
 from tests.eventually import eventually
 from vivero.api.http1.listeners import open_listeners
 from vivero.api.serving.server import Endpoint
@@ -40,7 +40,7 @@ async def program(database, node="a", others=(), **connectors):
             await nursery.start(serve, database, replace(base, **more), f"{node}{number}", stop)
             for number, more in enumerate(({}, *others) if not others or "roles" not in others[0] else others)
         ]
-        async with httpx.AsyncClient(base_url=f"http://127.0.0.1:{started[0][0]}", timeout=30) as client:
+        async with plain_http.async_client(base_url=f"http://127.0.0.1:{started[0][0]}", timeout=30) as client:
             await eventually(lambda: client.get("/v2/topology"), accept=lambda answer: answer.json()["brokers"])
             yield client, [built for _, built in started], [port for port, _ in started]
         stop.set()

@@ -12,7 +12,7 @@ import trio
 from tests.core.engine import Engine
 from tests.core.randomised.paths import perform
 from tests.core.randomised.runs import recorded
-from tests.eventually import eventually_rows
+from tests.eventually import Changes, eventually_rows
 from vivero.core.records.base import DEFAULT_TENANT, Command
 from vivero.core.records.codec import encode_command, encode_events
 from vivero.engine.consumer.leadership import Consumer
@@ -147,7 +147,7 @@ class RecordingObserver:
         """A cancel scope that ends with the first commit."""
         self.wake_consumer = lambda: None
         """Tells the consumer that there are commands, as the appender does."""
-        self._moved = trio.Event()
+        self._changes = Changes()
 
     def committed(self, partition, watermark, outcomes, ended):
         assert watermark >= self.watermark, "positions never fall"
@@ -156,7 +156,7 @@ class RecordingObserver:
         self.received += [outcome.position for outcome in outcomes]
         self.outcomes |= {outcome.position: outcome for outcome in outcomes}
         self.ended += ended
-        self._wake()
+        self._changes.tell()
         if self.life is not None:
             self.life.cancel()
 
@@ -176,16 +176,10 @@ class RecordingObserver:
 
     def leads(self, partition, epoch):
         self.terms.append(epoch)
-        self._wake()
+        self._changes.tell()
 
-    def _wake(self):
-        moved, self._moved = self._moved, trio.Event()
-        moved.set()
-
-    async def until(self, condition, seconds=20):
-        with trio.fail_after(seconds):
-            while not condition():
-                await self._moved.wait()
+    async def until(self, condition):
+        await self._changes.until(condition)
 
     async def reached(self, position):
         await self.until(lambda: self.watermark >= position)

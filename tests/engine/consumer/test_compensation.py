@@ -76,7 +76,7 @@ async def test_very_many_are_compensated_page_by_page(migrated, connection):
     await append(connection, [*serial.commands, ("<default>", CreateInstance("p"))])
     async with trio.open_nursery() as nursery:
         nursery.start_soon(consumer.run, beat())
-        await observer.until(lambda: "z" in observer.jobs, seconds=120)
+        await observer.until(lambda: "z" in observer.jobs)
         nursery.cancel_scope.cancel()
     assert await counted(connection, "ub") == MANY
     values = "SELECT value FROM variables WHERE name = 'last'"
@@ -99,10 +99,10 @@ async def test_one_command_may_need_several_pages(migrated, connection, monkeypa
     await append(connection, [*serial.commands, ("<default>", CreateInstance("p"))])
     async with trio.open_nursery() as nursery:
         nursery.start_soon(consumer.run, beat())
-        await observer.until(lambda: "y" in observer.jobs, seconds=60)
+        await observer.until(lambda: "y" in observer.jobs)
         (key,) = (await connection.execute("SELECT job_key FROM jobs")).rows[0]
         await append(connection, [("<default>", CompleteJob(key))])
-        await observer.until(lambda: "z" in observer.jobs, seconds=60)
+        await observer.until(lambda: "z" in observer.jobs)
         nursery.cancel_scope.cancel()
     assert await counted(connection, "ub") == count
     assert 1 < consumer.stats.not_loaded < 10
@@ -120,7 +120,7 @@ async def test_handlers_that_wait_for_jobs_load_a_page_once(migrated, connection
     consumer.partition_duty.wake()
     async with trio.open_nursery() as nursery:
         nursery.start_soon(consumer.run, beat())
-        await observer.until(lambda: "y" in observer.jobs, seconds=60)
+        await observer.until(lambda: "y" in observer.jobs)
         for _ in range(30):
             (key,) = (await connection.execute("SELECT job_key FROM jobs WHERE ended_at IS NULL")).rows[0]
             last = await append(connection, [("<default>", CompleteJob(key))])
@@ -153,7 +153,7 @@ async def test_a_loop_of_transactions_is_cancelled_and_compensated(migrated, con
         await eventually(all_wait, within_s=60)
         (key,) = (await connection.execute("SELECT min(job_key) FROM jobs")).rows[0]
         await append(connection, [("<default>", CompleteJob(key))])
-        await observer.until(lambda: "z" in observer.jobs, seconds=60)
+        await observer.until(lambda: "z" in observer.jobs)
         nursery.cancel_scope.cancel()
     assert await counted(connection, "ua") == 60
     (undone,) = (await connection.execute("SELECT value FROM variables WHERE name = 'undone'")).rows[0]
@@ -177,7 +177,7 @@ async def test_many_compensations_can_be_cancelled(migrated, connection):
         (cancel,) = (await connection.execute(key)).rows[0]
         last = await append(connection, [("<default>", CancelInstance(cancel))])
         await observer.reached(last)
-        await observer.until(lambda: bool(observer.ended), seconds=60)
+        await observer.until(lambda: bool(observer.ended))
         nursery.cancel_scope.cancel()
     assert 0 < await counted(connection, "ub") < MANY
     assert (await connection.execute("SELECT DISTINCT state FROM process_instances")).rows == [("TERMINATED",)]

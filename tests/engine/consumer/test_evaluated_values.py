@@ -173,7 +173,7 @@ async def test_whatever_is_evaluated_the_database_takes_what_comes_of_it(migrate
         creations = [CreateInstance(ids[place], variables=raw({"v": VALUES[value]})) for place, value in cases]
         last = await append(connection, [(DEFAULT_TENANT, creation) for creation in creations])
         consumer.partition_duty.wake()
-        await observer.until(lambda: observer.watermark >= last, seconds=120)
+        await observer.until(lambda: observer.watermark >= last)
         nursery.cancel_scope.cancel()
     refused = {
         cases[position - first]: outcome.rejection.reason

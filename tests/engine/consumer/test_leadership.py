@@ -15,7 +15,7 @@ from structlog.testing import capture_logs
 
 from tests.core.models import ONE_TASK
 from tests.engine.consumer.serial_runs import Serial, append, beat, keep_leading, make_consumer
-from tests.eventually import eventually, eventually_rows
+from tests.eventually import eventually, eventually_blocked, eventually_rows
 from vivero.engine.cluster.assignment import Duty
 from vivero.engine.consumer.leadership import Consumer
 from vivero.storage.cluster import leadership
@@ -164,16 +164,11 @@ async def test_a_claim_waits_for_a_backend_in_doubt(connect, connection, nursery
         claimed.append(await leadership.claim(contender, 1, "a"))
 
     nursery.start_soon(contend)
-    await waits_for_a_lock(connection, contender.backend_pid)
+    await eventually_blocked(connection, pid=contender.backend_pid)
     assert claimed == []
     await writer.execute("COMMIT")
     await eventually(lambda: claimed)
     assert (claimed[0].epoch, claimed[0].position) == (2, ZERO + 9)
-
-
-async def waits_for_a_lock(connection, pid):
-    query = "SELECT 1 FROM pg_stat_activity WHERE pid = $1 AND wait_event_type = 'Lock'"
-    await eventually_rows(connection, [(1,)], query, pid)
 
 
 async def test_a_frozen_owner_whose_lease_has_run_out_is_ended(connect, connection):
@@ -375,7 +370,7 @@ async def test_a_cancelled_term_releases_its_claim(migrated, connection, serial)
     other, observer = make_consumer(migrated, serial.resources, "node-b")
     async with trio.open_nursery() as nursery:
         nursery.start_soon(other.run, beat())
-        await observer.until(lambda: observer.terms, 2)
+        await observer.until(lambda: observer.terms)
         nursery.cancel_scope.cancel()
 
 

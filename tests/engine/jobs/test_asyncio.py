@@ -8,6 +8,7 @@ import httpx
 import pytest
 import trio
 
+from tests import plain_http
 from tests.eventually import eventually
 from vivero.engine.jobs.definitions import job
 from vivero.engine.jobs.retries import RetrySettings
@@ -59,7 +60,7 @@ async def test_a_client_on_asyncio_calls_a_server(server, run):
     url, _ = server
 
     async def call(_execution):
-        async with httpx.AsyncClient(trust_env=False) as client:
+        async with plain_http.async_client(trust_env=False) as client:
             found = await asyncio.gather(client.get(f"{url}/greeting"), client.get(f"{url}/greeting"))
         answers.extend(answer.text for answer in found)
         answers.append(await asyncio.to_thread(lambda: "from a thread"))
@@ -72,7 +73,7 @@ async def test_the_timeout_of_the_job_cancels_the_call(server, run):
     seen = []
     url, hung_up = server
 
-    made = httpx.AsyncClient(trust_env=False, timeout=None)  # which takes a while
+    made = plain_http.async_client(trust_env=False, timeout=None)  # which takes a while
 
     async def call(_execution):
         async with made as client:
@@ -92,7 +93,7 @@ async def test_timeouts_of_asyncio_and_of_the_library_are_failures_of_the_run(se
     url, _ = server
 
     async def call(_execution):
-        async with httpx.AsyncClient(trust_env=False, timeout=httpx.Timeout(None, read=0.05)) as client:
+        async with plain_http.async_client(trust_env=False, timeout=httpx.Timeout(None, read=0.05)) as client:
             with pytest.raises(httpx.ReadTimeout) as read:
                 await client.get(f"{url}/never")
             kinds.append(read.type.__name__)

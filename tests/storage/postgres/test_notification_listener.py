@@ -8,7 +8,7 @@ from functools import partial
 import pytest
 import trio
 
-from tests.eventually import eventually_rows
+from tests.eventually import Changes, eventually_rows
 from vivero.storage.postgres.driver import connect
 from vivero.storage.postgres.errors import ConnectFailed, ConnectionLost
 from vivero.storage.postgres.notification_listener import NotificationListener, NotificationListenerSettings
@@ -49,24 +49,16 @@ class Heard:
     def __init__(self) -> None:
         self.notifications = []
         self.connected = []
-        self._changed = trio.Event()
+        self._changes = Changes()
+        self.until = self._changes.until
 
     def deliver(self, channel, payload):
         self.notifications.append((channel, payload))
-        self._tell()
+        self._changes.tell()
 
     def connect(self, connected):
         self.connected.append(connected)
-        self._tell()
-
-    def _tell(self):
-        self._changed.set()
-        self._changed = trio.Event()
-
-    async def until(self, condition):
-        with trio.fail_after(10):
-            while not condition():
-                await self._changed.wait()
+        self._changes.tell()
 
 
 @pytest.fixture

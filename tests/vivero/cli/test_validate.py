@@ -4,10 +4,10 @@ import json
 from pathlib import Path
 
 import click
-import httpx
 import pytest
 from click.testing import CliRunner
 
+from tests import plain_http
 from vivero.cli import main
 
 ROOT = Path(__file__).parents[3]
@@ -99,7 +99,7 @@ def test_a_file_that_is_not_there_is_the_callers_fault():
 def test_the_problems_are_those_of_a_deployment(shared_server, file):
     for content in FAULTY.values():
         path = file(content)
-        answer = httpx.post(
+        answer = plain_http.post(
             f"{shared_server.address}/v2/deployments", files=[("resources", (path.name, path.read_bytes()))], timeout=60
         )
         found = json.loads(validate("--json", path).stdout)

@@ -4,10 +4,10 @@ from contextlib import asynccontextmanager
 from dataclasses import replace
 from pathlib import Path
 
-import httpx
 import trio
 from prometheus_client.parser import text_string_to_metric_families
 
+from tests import plain_http
 from tests.eventually import eventually
 from vivero.api.http1.listeners import open_listeners
 from vivero.api.serving.server import Endpoint
@@ -67,7 +67,7 @@ async def running(database, name="one", metrics=MetricsSettings(), **config):  #
     built = []
     settings = replace(Config(), metrics=metrics, **config)
     try:
-        client = httpx.AsyncClient(base_url=f"http://127.0.0.1:{port}", timeout=60)
+        client = plain_http.async_client(base_url=f"http://127.0.0.1:{port}", timeout=60)
         async with trio.open_nursery() as nursery, client:
             nursery.start_soon(tree.run, settings, database, name, Endpoint(listeners), stop, built.append)
             await eventually(lambda: client.get("/ready"), accept=lambda answer: answer.status_code == 200)
