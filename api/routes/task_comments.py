@@ -31,7 +31,8 @@ _decoder = decoder(CommentBody)
 async def add(request: Request, services: Services) -> Response:
     """POST /v2/user-tasks/{key}/comments {text}: write a comment, also on a task that has ended. 201 with its key.
 
-    The caller is its author. The audit log says that there is one, and not its text. 409 if the task has too many.
+    The caller is its author. The audit log says that there is one, and not its text. Each request writes one, with or
+    without an Idempotency-Key. 409 if the task has too many.
     """
     key = request.key("userTaskKey")
     text = decode(request, _decoder, services.settings).text
