@@ -4,7 +4,7 @@ from hashlib import md5
 from urllib.parse import urlencode
 from uuid import UUID
 
-from tests.api.conftest import KEY, NOW
+from tests.api.rows import KEY, NOW
 from vivero.core.records.codec import encode_command, encode_events
 from vivero.core.records.instances import InstanceCreated
 from vivero.core.records.jobs import CompleteJob

@@ -14,7 +14,8 @@ import trio
 
 from vivero.api.access import tenants
 from vivero.api.access.needs import UPDATE_INSTANCE
-from vivero.api.activation.long_polls import LongPolls, Poller, wait_for_any
+from vivero.api.activation.long_polls import LongPolls
+from vivero.api.activation.pollers import Poller, wait_for_any
 from vivero.api.commands import submission
 from vivero.api.http import tracing
 from vivero.api.http.decoding import Body, Int64, Violations, as_int64, decode, decoder

@@ -3,8 +3,8 @@
 import pytest
 import trio
 
-from tests.api.conftest import KEY
 from tests.api.http1.conftest import Client, Running
+from tests.api.rows import KEY
 from vivero.api import app
 from vivero.api.http.decoding import MAX_BYTES
 from vivero.api.http1.settings import ServerSettings

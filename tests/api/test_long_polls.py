@@ -14,7 +14,8 @@ import trio.testing
 from tests.core.engine import Engine
 from tests.core.models import end, process, task
 from tests.core.models import start as start_event
-from vivero.api.activation.long_polls import DELIVERY_S, LOST_S, LongPolls, wait_for_any
+from vivero.api.activation.long_polls import LOST_S, LongPolls
+from vivero.api.activation.pollers import DELIVERY_S, wait_for_any
 from vivero.engine.consumer.new_job_leases import NewLease
 from vivero.engine.outcomes.admission import Overloaded
 from vivero.node.http_server import identities_changed

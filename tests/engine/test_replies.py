@@ -20,8 +20,8 @@ ENDS = {
     "api/activation/long_polls.py": {
         "opens": {"PollLeases.open"},
         "sends": {"PollLeases._settle"},
-        "receives": {"Poller._receive", "Poller.awake"},
     },
+    "api/activation/pollers.py": {"receives": {"Poller._receive", "Poller.awake"}},
     "api/commands/submission.py": {"receives": {"_outcome", "_submitted"}},
     "api/routes/process_instances.py": {"opens": {"_end"}, "receives": {"_end", "_next_end"}},
     "engine/outcomes/replies.py": {"sends": {"tell"}, "receives": {"received", "next_reply", "reply_by", "replies_by"}},

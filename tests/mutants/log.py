@@ -339,7 +339,7 @@ LOG: tuple[Mutant, ...] = (
         "completions: outcomes in doubt are never asked for",
         f"{COMPLETIONS_TESTS}::test_everything_outstanding_is_asked_for_again",
         "engine/outcomes/completions.py",
-        ("end = trio.current_time() + self._settings.sweep_s", "end = trio.current_time() + 1e6"),
+        ("end = tick_in(self._settings.sweep_s)", "end = tick_in(1e6)"),
     ),
     mutant(
         "definitions: a command that needs two models loses the first when the second is loaded",

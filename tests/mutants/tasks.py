@@ -487,7 +487,7 @@ TASKS: tuple[Mutant, ...] = (
     mutant(
         "board: whoever rides goes when its time is over",
         "tests/api/test_long_polls.py::test_whoever_has_a_lease_waits_for_the_batch",
-        "api/activation/long_polls.py",
+        "api/activation/pollers.py",
         (
             "        if not self._receive() and self.delivery is not None:\n            with trio",
             "        if False:\n            with trio",
@@ -496,7 +496,7 @@ TASKS: tuple[Mutant, ...] = (
     mutant(
         "board: a poll waits for its batch for ever",
         "tests/api/test_long_polls.py::test_a_poll_does_not_wait_for_ever_for_a_batch_and_its_leases_are_taken_back",
-        "api/activation/long_polls.py",
+        "api/activation/pollers.py",
         ("trio.move_on_after(DELIVERY_S)", "trio.CancelScope()"),
     ),
     mutant(
@@ -609,13 +609,13 @@ TASKS: tuple[Mutant, ...] = (
     mutant(
         "activation: a job that comes while somebody looks is forgotten",
         "tests/api/test_long_polls.py::test_a_job_that_comes_while_somebody_looks_is_looked_for_again",
-        "api/activation/long_polls.py",
+        "api/activation/pollers.py",
         ("self.woken |= more", "self.woken = more"),
     ),
     mutant(
         "a poll is not told that its client has left",
         "tests/api/routes/test_job_activation.py::test_a_poll_whose_client_leaves_takes_no_job",
-        "api/activation/long_polls.py",
+        "api/activation/pollers.py",
         ("                poller.leave()\n", "                poller.wake()\n"),
     ),
     mutant(

@@ -18,10 +18,10 @@ from pathlib import Path
 from tests.imports import ROOT
 
 BESIDE = ("tests", "docs", "examples", "pyproject.toml")
-"""What tests read. The packages themselves are those of the wheel."""
+"""Files that tests read. The packages themselves are those of the wheel."""
 TESTS = ("tests/core/feel", "tests/core/elements", "tests/core/expressions", "tests/core/snapshots")
 NEEDED = ("pytest", "pytest-trio", "hypothesis", "psutil")
-"""What these tests import beyond the program."""
+"""Modules that these tests import beyond the program."""
 
 
 def run(folder: Path, *command: str | Path) -> str:

@@ -6,7 +6,7 @@ from pathlib import Path
 import psycopg
 import pytest
 
-from tests.api.conftest import KEY, NOW, Rows
+from tests.api.rows import KEY, NOW, Rows
 from tests.storage.test_row_security import filled as filled  # a fixture
 from tests.two_tenants import fill
 from vivero.storage.access import row_security

@@ -4,7 +4,7 @@ import psycopg
 import pytest
 import trio
 
-from tests.api.conftest import KEY, Rows
+from tests.api.rows import KEY, Rows
 from tests.server_objects import drop_role, unused_name
 from tests.two_tenants import OTHER, fill, log_command
 from vivero.storage.access import row_security

@@ -7,9 +7,10 @@ from psycopg.rows import dict_row
 
 from tests.api.access.conftest import basic, bearer
 from tests.api.changed_services import changed
-from tests.api.conftest import KEY, NOW, Client
+from tests.api.conftest import Client
 from tests.api.mcp.conftest import Agent
 from tests.api.one_caller import OneCaller
+from tests.api.rows import KEY, NOW
 from tests.core.models import end, process, start
 from vivero.api import app as api_app
 from vivero.api.access.buckets import Buckets

@@ -7,8 +7,9 @@ from psycopg.rows import dict_row
 
 from tests.api.access.conftest import PASSWORD, basic, bearer
 from tests.api.changed_services import changed
-from tests.api.conftest import KEY, Client
+from tests.api.conftest import Client
 from tests.api.official import decode
+from tests.api.rows import KEY
 from vivero.api import app as api_app
 from vivero.api.callers.audited import AuditSettings, Weight
 from vivero.api.callers.caller import ANYBODY, Caller

@@ -7,8 +7,9 @@ from psycopg.conninfo import conninfo_to_dict
 from tests.api.access.conftest import basic, bearer
 from tests.api.access.test_tenant_reads import separated
 from tests.api.changed_services import changed
-from tests.api.conftest import KEY, Client
+from tests.api.conftest import Client
 from tests.api.one_caller import OneCaller
+from tests.api.rows import KEY
 from tests.databases import Databases
 from tests.server_objects import new_database
 from tests.two_tenants import OFFSETS, OTHER, fill

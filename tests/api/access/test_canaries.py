@@ -8,7 +8,7 @@ import pytest
 import structlog
 
 from tests.api.access.conftest import basic, bearer
-from tests.api.conftest import KEY
+from tests.api.rows import KEY
 from vivero.api.access import passwords
 from vivero.api.routes import ROUTES
 

@@ -8,8 +8,9 @@ import trio
 from tests.api.access.conftest import basic
 from tests.api.access.test_tenant_reads import As, separated
 from tests.api.changed_services import changed
-from tests.api.conftest import KEY, Client
+from tests.api.conftest import Client
 from tests.api.official import decode
+from tests.api.rows import KEY
 from vivero.api import app as api_app
 from vivero.storage.access import row_security
 from vivero.storage.postgres import driver

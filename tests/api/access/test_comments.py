@@ -5,7 +5,8 @@ import trio
 
 from tests.api.access.conftest import basic
 from tests.api.changed_services import changed
-from tests.api.conftest import KEY, Client
+from tests.api.conftest import Client
+from tests.api.rows import KEY
 from tests.eventually import eventually_blocked
 from tests.two_tenants import OFFSETS, OTHER, fill
 from vivero.api import app as api_app

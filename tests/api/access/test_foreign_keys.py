@@ -12,7 +12,8 @@ import trio
 
 from tests.api.access import test_comments
 from tests.api.changed_services import changed
-from tests.api.conftest import NOW_MS, Client
+from tests.api.conftest import Client
+from tests.api.rows import NOW_MS
 from tests.core.decision_models import one
 from vivero.api import app as api_app
 from vivero.api.access.scopes import OWNERS

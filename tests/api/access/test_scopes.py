@@ -3,7 +3,8 @@
 import pytest
 
 from tests.api.changed_services import changed
-from tests.api.conftest import KEY, NOW, Client
+from tests.api.conftest import Client
+from tests.api.rows import KEY, NOW
 from tests.two_tenants import OFFSETS, OTHER, counted, counting_requests, decision_instance
 from vivero.api import app as api_app
 from vivero.api.access.scopes import OWNERS, Scope

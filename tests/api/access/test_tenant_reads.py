@@ -13,7 +13,8 @@ import trio
 
 from tests.api.access import test_foreign_keys
 from tests.api.changed_services import changed
-from tests.api.conftest import KEY, Client, Rows
+from tests.api.conftest import Client
+from tests.api.rows import KEY, Rows
 from tests.sent_statements import record_statements
 from tests.two_tenants import ENDED, OFFSETS, OTHER, counted, counting_requests, fill, key_text, log_command
 from vivero.api import app as api_app

@@ -6,8 +6,9 @@ from typing import Any
 import pytest
 
 from tests.api.changed_services import changed
-from tests.api.conftest import KEY, Client, NoDatabase
+from tests.api.conftest import Client, NoDatabase
 from tests.api.one_caller import OneCaller
+from tests.api.rows import KEY
 from vivero.api import app as api_app
 from vivero.api.admission.command_routing import CommandRouting
 from vivero.api.callers.caller import Caller, caller

@@ -6,8 +6,8 @@ import psycopg
 import pytest
 import trio
 
-from tests.api.conftest import KEY, NOW
 from tests.api.documents.conftest import do_chores
+from tests.api.rows import KEY, NOW
 from vivero.storage.access import directory
 from vivero.storage.documents import contents
 from vivero.storage.documents import documents as rows_of_documents

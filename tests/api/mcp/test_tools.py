@@ -11,12 +11,13 @@ import trio
 from structlog.testing import capture_logs
 
 from tests.api.changed_services import changed
-from tests.api.conftest import KEY, Client
+from tests.api.conftest import Client
 from tests.api.held_compute import HeldCompute
 from tests.api.mcp.conftest import Agent
 from tests.api.routes.test_deployments import TYPE as MULTIPART
 from tests.api.routes.test_deployments import body as multipart
 from tests.api.routes.test_deployments import part
+from tests.api.rows import KEY
 from tests.core.models import end, process, start, task
 from tests.engine.dry_runs.here import Here
 from tests.eventually import eventually

@@ -2,7 +2,7 @@
 
 import pytest
 
-from tests.api.conftest import KEY, NOW
+from tests.api.rows import KEY, NOW
 from vivero.core.records.codec import encode_command, encode_events
 
 

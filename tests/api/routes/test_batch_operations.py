@@ -3,8 +3,8 @@
 import msgspec
 import pytest
 
-from tests.api.conftest import KEY, NOW
 from tests.api.official import decode
+from tests.api.rows import KEY, NOW
 from vivero.storage.work.activation import MAX_TIMEOUT_MS
 
 CANCELLATION, RESOLUTION = "/v2/process-instances/cancellation", "/v2/process-instances/incident-resolution"

@@ -6,7 +6,7 @@ import pytest
 import structlog
 
 from tests.api.changed_services import changed
-from tests.api.conftest import NOW
+from tests.api.rows import NOW
 from vivero.api import app
 from vivero.storage.postgres.errors import ConnectFailed, ConnectionLost, DataPoison, DeadlineExceeded, StorageBug
 from vivero.storage.postgres.pool import PoolExhausted

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.api.conftest import KEY
+from tests.api.rows import KEY
 from vivero.storage.postgres.sql_files import load
 from vivero.storage.reads import registrations
 

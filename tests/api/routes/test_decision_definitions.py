@@ -5,8 +5,9 @@ from itertools import pairwise
 import pytest
 
 from tests.api.changed_services import changed
-from tests.api.conftest import KEY, Client
+from tests.api.conftest import Client
 from tests.api.routes.test_forms import Granted
+from tests.api.rows import KEY
 from vivero.api import app as api_app
 from vivero.core.records.catalogue import DeleteResource
 

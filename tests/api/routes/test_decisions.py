@@ -2,8 +2,8 @@
 
 import pytest
 
-from tests.api.conftest import KEY, NOW
 from tests.api.official import decode
+from tests.api.rows import KEY, NOW
 from vivero.core.records.decision_evaluations import (
     DecisionReply,
     EvaluatedDecision,

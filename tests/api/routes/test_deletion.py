@@ -7,8 +7,9 @@ import shutil
 import pytest
 
 from tests.api.changed_services import changed
-from tests.api.conftest import KEY, NOW, Client
+from tests.api.conftest import Client
 from tests.api.one_caller import OneCaller
+from tests.api.rows import KEY, NOW
 from tests.two_tenants import ENDED, OTHER, fill
 from vivero.api import app as api_app
 from vivero.api.callers.caller import Caller

@@ -3,8 +3,9 @@
 import pytest
 
 from tests.api.changed_services import changed
-from tests.api.conftest import KEY, NOW, Client
+from tests.api.conftest import Client
 from tests.api.one_caller import OneCaller
+from tests.api.rows import KEY, NOW
 from tests.core.models import end, process, start, task
 from tests.engine.dry_runs.here import Here
 from tests.two_tenants import decision_instance

@@ -5,7 +5,8 @@ import pytest
 import trio
 
 from tests.api.changed_services import changed
-from tests.api.conftest import KEY, NOW, Client
+from tests.api.conftest import Client
+from tests.api.rows import KEY, NOW
 from tests.chaos import replayed
 from tests.core import event_models
 from tests.core.models import ONE_TASK, end, process, start

@@ -3,7 +3,8 @@
 import pytest
 
 from tests.api.changed_services import changed
-from tests.api.conftest import KEY, NOW, Client
+from tests.api.conftest import Client
+from tests.api.rows import KEY, NOW
 from tests.api.test_large_bodies import Refusing
 from vivero.api import app
 from vivero.api.computing.large_histories import LARGE_ROWS

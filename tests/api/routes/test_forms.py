@@ -5,8 +5,9 @@ from codecs import BOM_UTF8
 import pytest
 
 from tests.api.changed_services import changed
-from tests.api.conftest import KEY, NOW, Client
+from tests.api.conftest import Client
 from tests.api.official import decode
+from tests.api.rows import KEY, NOW
 from vivero.api import app as api_app
 from vivero.api.callers.caller import Caller
 from vivero.api.callers.permissions import rights

@@ -4,8 +4,8 @@ from hashlib import md5
 
 import pytest
 
-from tests.api.conftest import KEY, NOW
 from tests.api.official import decode
+from tests.api.rows import KEY, NOW
 
 CAUSE = "No more retries left."
 

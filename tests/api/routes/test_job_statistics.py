@@ -4,8 +4,8 @@ from urllib.parse import urlencode
 
 import pytest
 
-from tests.api.conftest import KEY, NOW
 from tests.api.official import decode
+from tests.api.rows import KEY, NOW
 
 TIME = {"from": "2026-11-18T11:00:00Z", "to": "2026-11-18T12:00:00Z"}
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from tests.api.conftest import KEY
+from tests.api.rows import KEY
 from tests.core.event_models import call, model
 from tests.core.models import end, process, start, task
 

@@ -5,8 +5,8 @@ from collections import defaultdict
 
 import pytest
 
-from tests.api.conftest import KEY
 from tests.api.routes.test_snapshots import CHANGES as CONDITIONAL
+from tests.api.rows import KEY
 from vivero.api.routes import ROUTES
 
 PATHS = defaultdict(lambda: str(KEY))

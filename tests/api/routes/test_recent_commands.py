@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from tests.api.conftest import KEY, NOW
+from tests.api.rows import KEY, NOW
 from vivero.core.commands.conditional_change import conditional
 from vivero.core.records.codec import encode_command
 from vivero.core.records.conditional_changes import ChangeIfMatch

@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from tests.api.conftest import KEY, NOW
+from tests.api.rows import KEY, NOW
 from vivero.core.records.suspensions import ResumeInstance, SuspendInstance
 
 SUSPENSION, RESUMPTION = (f"/v2/process-instances/{KEY}/{verb}" for verb in ("suspension", "resumption"))

@@ -8,8 +8,9 @@ from uuid import UUID
 import pytest
 
 from tests.api.changed_services import changed
-from tests.api.conftest import KEY, Client
-from tests.api.conftest import NOW as TEXT_NOW
+from tests.api.conftest import Client
+from tests.api.rows import KEY
+from tests.api.rows import NOW as TEXT_NOW
 from tests.two_tenants import decision_instance
 from vivero.api import app
 from vivero.storage.postgres.errors import ConnectionLost

@@ -2,7 +2,7 @@
 
 from random import Random
 
-from tests.api.conftest import KEY, NOW
+from tests.api.rows import KEY, NOW
 from vivero.core.records.instances import ElementActivating, ElementCompleted, InstanceCreated, VariableSet
 from vivero.core.records.jobs import CompleteJob
 

@@ -3,8 +3,9 @@
 import pytest
 
 from tests.api.changed_services import changed
-from tests.api.conftest import KEY, Client
+from tests.api.conftest import Client
 from tests.api.one_caller import OneCaller
+from tests.api.rows import KEY
 from vivero.api import app as api_app
 from vivero.api.callers.caller import Caller
 from vivero.api.callers.permissions import ALL_RIGHTS, rights

@@ -12,7 +12,7 @@ import trio
 from tests.core.engine import Engine
 from tests.core.randomised.paths import perform
 from tests.core.randomised.runs import recorded
-from tests.eventually import Changes, eventually_rows
+from tests.eventually import GUARD_S, Changes, eventually_rows
 from vivero.core.records.base import DEFAULT_TENANT, Command
 from vivero.core.records.codec import encode_command, encode_events
 from vivero.engine.consumer.leadership import Consumer
@@ -178,8 +178,8 @@ class RecordingObserver:
         self.terms.append(epoch)
         self._changes.tell()
 
-    async def until(self, condition):
-        await self._changes.until(condition)
+    async def until(self, condition, within_s=GUARD_S):
+        await self._changes.until(condition, within_s=within_s)
 
     async def reached(self, position):
         await self.until(lambda: self.watermark >= position)

@@ -40,7 +40,7 @@ class Killer:
         while True:
             further = self.random.randint(5, 30) if self.killed > 1 else 5  # two in any case, however short the log
             heard = self.observer.watermark + further
-            await self.observer.until(lambda heard=heard: self.observer.watermark >= heard, 1_000)
+            await self.observer.until(lambda heard=heard: self.observer.watermark >= heard, within_s=1_000)
             name = self.random.choice(["vivero:consumer-writer", "vivero:consumer-reader"])
             self.killed += (await self.connection.execute(KILL, (name,))).rows[0][0]
 
