@@ -10,11 +10,11 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Callable, Iterator, Mapping, Set
 from dataclasses import dataclass
-from itertools import takewhile
 from operator import attrgetter
 
 from vivero.core.bpmn.model import Process
 from vivero.core.dispatch import COMMANDS, handle
+from vivero.core.execution.awaiting_load import AwaitingLoad
 from vivero.core.execution.deferred_trees import DeferredTrees
 from vivero.core.execution.held_commands import HeldCommands
 from vivero.core.execution.outcomes import CommandRecord, Contexts, FollowUp, Handled, InboxCommand, Notices
@@ -67,21 +67,6 @@ class StepLimits:
 
 
 DEFAULT_LIMITS = StepLimits()
-
-
-@dataclass(slots=True)
-class AwaitingLoad:
-    """Follow-ups of a command that continue in this batch once the needs of the first one are loaded."""
-
-    commands: list[FollowUp]
-    tenant: str
-    request: int
-    needs: list[Need]
-
-    def loaded(self, left_out: Set[Need]) -> int:
-        """The number of first commands that have all that they need."""
-        wanted = (COMMANDS[type(one.command)].needs(one.command, self.tenant) for one in self.commands)
-        return len(self.commands) if not left_out else len(list(takewhile(left_out.isdisjoint, wanted)))
 
 
 class Processor:

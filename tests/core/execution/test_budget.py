@@ -10,8 +10,9 @@ from tests.core.engine import Engine
 from tests.core.event_models import boundary, call, inc, loop, mapped, model, run, script
 from tests.core.models import end, flow, start, task, xor
 from vivero.core.execution import step, worklist
+from vivero.core.execution.awaiting_load import AwaitingLoad
 from vivero.core.execution.outcomes import FollowUp
-from vivero.core.execution.step import AwaitingLoad, StepLimits
+from vivero.core.execution.step import StepLimits
 from vivero.core.expressions import budget
 from vivero.core.records.instances import ContinueWork, VariableSet
 from vivero.core.records.messages import Offer, SubscriptionTriggered, TriggerSubscription
