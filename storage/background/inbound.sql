@@ -29,7 +29,7 @@ JOIN variables v ON v.process_instance_key = $1 AND v.scope_key = scope.key AND 
 ORDER BY v.name, scope.depth;
 
 -- name: save
--- The state of a receiver. Its owner alone writes it. The second of two equal calls changes nothing. Ages in milliseconds become times.
+-- The state of a receiver. Its owner alone writes it. The second of two equal calls changes nothing. Ages in ms become times.
 INSERT INTO inbound_connectors AS i (process_definition_key, element_id, tenant_id, process_id, type, state, waiting, events,
     errors, event_at, error_at, error, node, updated_at)
 SELECT $1, $2, $3, $4, $5, $6, $7, $8, $9, clock_timestamp() - $10::float8 * interval '1 ms',

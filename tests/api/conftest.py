@@ -11,7 +11,7 @@ import trio
 from tests.api.changed_services import changed
 from tests.api.kept_compute import KeptProcesses
 from tests.api.official import sdk
-from tests.api.rows import NOW_MS, Rows
+from tests.api.rows import KEY, NOW, NOW_MS, Rows
 from tests.api.whole_program import whole_program
 from tests.databases import Databases
 from vivero.api import app as api_app
@@ -34,6 +34,9 @@ from vivero.engine.outcomes.completions import Completions
 from vivero.engine.outcomes.replies import next_reply
 from vivero.storage.log.command_log import Appended, CommandOutcome
 from vivero.storage.postgres.errors import ConnectionLost
+
+__all__ = ["KEY", "NOW", "NOW_MS", "Rows"]
+"""Names of `rows` that tests may take from here, too."""
 
 
 class Answer:

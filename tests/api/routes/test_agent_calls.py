@@ -2,7 +2,7 @@
 
 import pytest
 
-from tests.api.conftest import KEY
+from tests.api.rows import KEY
 
 PATH = f"/v2/process-instances/{KEY}/agent-calls"
 TOKENS = {"input_tokens": 10, "output_tokens": 5, "cached_tokens": 1}

@@ -59,7 +59,7 @@ def backend(request):
 
 
 async def asked(server, times=1, content=b"{}", timeout=None, **options):
-    """What `times` requests one after the other give: bodies and positions, or exceptions."""
+    """The results of `times` requests one after the other: bodies and positions, or exceptions."""
     found = []
     async with server.running() as address, Client(address, credentials="", **options) as client:
         for _ in range(times):
