@@ -140,11 +140,7 @@ class ConnectorTasks(NodePart):
                 multi_tenancy=config.tenants.enabled,
             )
             self.dispatcher = ConnectorDispatcher(
-                connections.dedicated(NAME, **ONCE),
-                parts,
-                values,
-                multi_tenancy=config.tenants.enabled,
-                tracer=tracer,
+                connections.dedicated(NAME, **ONCE), parts, values, multi_tenancy=config.tenants.enabled, tracer=tracer
             )
 
     def children(self) -> Iterator[Child]:
