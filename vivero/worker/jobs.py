@@ -138,7 +138,7 @@ class Jobs:
             failed(error)
             return await self._not_completed(function, job, error)
         except BaseException as error:
-            if _is_our_cancellation(error):
+            if _is_our_cancellation(error, running.call):
                 raise
             failed(error)
             code = function.code_of(first_of(error))
@@ -267,10 +267,13 @@ def _give_all(slots: Sequence[Slots]) -> None:
         each.give()
 
 
-def _is_our_cancellation(error: BaseException) -> bool:
-    """Whether the worker is cancelled, or Ctrl-C came. Other exceptions are the function's, also `CancelledError`."""
+def _is_our_cancellation(error: BaseException, call: Call | None) -> bool:
+    """Whether the worker is cancelled, or Ctrl-C came. Other exceptions are the function's, also `CancelledError`.
+
+    Ctrl-C comes to the main thread: an interrupt that a function in another thread has raised is the function's.
+    """
     if isinstance(error, KeyboardInterrupt):
-        return True
+        return not (isinstance(call, ThreadCall) and call.has_ended)
     if not isinstance(error, anyio.get_cancelled_exc_class() | asyncio.CancelledError):
         return False
     return anyio.current_effective_deadline() == -math.inf

@@ -99,8 +99,12 @@ class ThreadCall:
         return [] if self._thread is None else frames_of_thread(self._thread)
 
     @property
+    def has_ended(self) -> bool:
+        return self._ended.is_set()
+
+    @property
     def still_runs(self) -> bool:
-        return self._started and not self._ended.is_set()
+        return self._started and not self.has_ended
 
     def when_ended(self, then: Callable[[], None]) -> None:
         if self.still_runs:

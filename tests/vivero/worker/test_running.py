@@ -1,11 +1,14 @@
 """Functions that take long, hang, raise anything, or run in threads: leases, limits, and jobs that are given back."""
 
+import asyncio
 import re
 import sys
 import threading
+from functools import partial
 from pathlib import Path
 from types import ModuleType
 
+import anyio
 import pytest
 import trio
 from trio.testing import wait_all_tasks_blocked
@@ -223,6 +226,7 @@ class Mute(Exception):
         (Odd("odd"), "Odd: odd"),
         (Mute(), "Mute: its text cannot be made: RuntimeError"),
         (BaseExceptionGroup("several", [Odd("inner")]), "Odd: inner"),
+        (asyncio.CancelledError("given up"), "CancelledError: given up"),
     ],
 )
 async def test_whatever_a_function_raises_the_worker_goes_on(autojump_clock, worker_of, error, message):
@@ -235,6 +239,41 @@ async def test_whatever_a_function_raises_the_worker_goes_on(autojump_clock, wor
             raise error
 
     await worker.serve()
+    assert [told[:2] for told in server.told] == [("failure", "1"), ("completion", "2")]
+    assert server.told[0][2].startswith(message)
+
+
+def sinks(depth=0):
+    return sinks(depth + 1)
+
+
+def raising(error):
+    raise error
+
+
+@pytest.mark.parametrize("backend", ["asyncio", "trio"])
+@pytest.mark.parametrize(
+    ("fail", "message"),
+    [
+        (sinks, "RecursionError: maximum recursion depth exceeded"),
+        (sys.exit, "SystemExit"),
+        (partial(raising, KeyboardInterrupt()), "KeyboardInterrupt"),
+        (partial(raising, GeneratorExit()), "GeneratorExit"),
+        (partial(raising, asyncio.CancelledError()), "CancelledError"),
+        (partial(raising, StopIteration()), "RuntimeError: coroutine raised StopIteration"),
+        (partial(raising, BaseExceptionGroup("several", [Odd("inner")])), "Odd: inner"),
+    ],
+)
+def test_whatever_a_function_raises_in_a_thread_the_worker_goes_on(worker_of, backend, fail, message):
+    server = StubServer(job(1), job(2))
+    worker: Worker = worker_of(server, max_jobs=2, concurrency=1)
+
+    @worker.job("t")
+    def work(context: Job):
+        if context.job_key == "1":
+            fail()
+
+    anyio.run(worker.serve, backend=backend)
     assert [told[:2] for told in server.told] == [("failure", "1"), ("completion", "2")]
     assert server.told[0][2].startswith(message)
 
