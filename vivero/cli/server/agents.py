@@ -12,7 +12,7 @@ import click
 from vivero.cli.shared.database import change, on_database
 from vivero.cli.shared.failures import Failure
 from vivero.cli.shared.groups import Group
-from vivero.cli.shared.options import KEY, json_option, say, tell
+from vivero.cli.shared.options import KEY, json_option, tell
 from vivero.cli.shared.recorded import record
 from vivero.cli.shared.rows import print_rows
 from vivero.cli.shared.settings import Database, database_in_use
@@ -23,6 +23,7 @@ from vivero.storage.postgres.driver import Connection
 from vivero.storage.reads import agent_calls
 from vivero.storage.reads.agent_calls import AgentCall
 from vivero.terminal.terminal_tables import Column
+from vivero.terminal.texts import echo
 
 PAGE = 1000
 CALLS = (
@@ -131,7 +132,7 @@ def show(key: str, as_json: bool, database: Database) -> None:
     calls = on_database(database, work, Failure)
     print_rows([_call(each) for each in calls], CALLS, as_json)
     if not as_json:
-        say(_sum(calls))
+        echo(_sum(calls))
 
 
 def _call(call: AgentCall) -> dict[str, Any]:
