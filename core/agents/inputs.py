@@ -8,7 +8,7 @@ from decimal import Decimal
 from typing import Any
 
 from vivero.core.agents.errors import INVALID_INPUT, UNSUPPORTED, AgentError
-from vivero.core.agents.memory.context import IN_PROCESS, AgentContext, UserMessage, read_context
+from vivero.core.agents.memory.context import DOCUMENT_STORE, IN_PROCESS, AgentContext, UserMessage, read_context
 from vivero.core.agents.model import ResponseFormat
 from vivero.core.agents.results import GivenResult, prompt_of, read_results
 from vivero.core.feel import to_json
@@ -41,8 +41,9 @@ def read_inputs(elements: Any, context: Any, results: Any, data: Any) -> AgentIn
     """The inputs of a job. Raises AgentError that names the input."""
     if not isinstance(data, dict):
         raise _wrong("data", "is missing")
-    if (storage := _choice(data, "memory.storage.type", (), IN_PROCESS)) != IN_PROCESS:
-        raise AgentError(UNSUPPORTED, f"data.memory.storage.type '{storage}' is not supported, only '{IN_PROCESS}' is")
+    if (storage := _choice(data, "memory.storage.type", (), IN_PROCESS)) not in (IN_PROCESS, DOCUMENT_STORE):
+        known = f"only {IN_PROCESS} and {DOCUMENT_STORE} are"
+        raise AgentError(UNSUPPORTED, f"data.memory.storage.type '{storage}' is not supported, {known}")
     if context is not None and not isinstance(context, dict):
         raise _wrong("agentContext", "is not a context")
     return AgentInputs(

@@ -17,7 +17,8 @@ from msgspec import UNSET, UnsetType
 from vivero.core.agents.errors import INVALID_INPUT, AgentError
 
 SCHEMA_VERSION = 1
-IN_PROCESS = "in-process"
+IN_PROCESS, DOCUMENT_STORE = "in-process", "camunda-document"
+"""The places of conversations: the variable itself, or a document."""
 ELEMENT_INSTANCE = "elementInstanceKey"
 """The property with the element instance that the last iteration belonged to."""
 

@@ -15,6 +15,7 @@ from vivero.core.agents.responses import task_response
 from vivero.core.agents.tools import tools_of
 from vivero.core.bpmn.elements.ad_hoc import ELEMENTS_VARIABLE
 from vivero.core.bpmn.model import Process
+from vivero.engine.connectors.agents.memories import closed, opened
 from vivero.engine.connectors.agents.worker import (
     Models,
     ModelUser,
@@ -27,6 +28,7 @@ from vivero.engine.connectors.outbound.surroundings import Surroundings
 from vivero.engine.connectors.work.calls import Call
 from vivero.engine.connectors.work.jobs import ConnectorJob
 
+CONTEXT = "data.context"
 NOT_FOUND = "AD_HOC_SUB_PROCESS_NOT_FOUND"
 
 
@@ -56,7 +58,9 @@ class AgentTask(ModelUser):
     async def answer(self, call: Call) -> dict[str, Any]:
         """The response, with the context and the calls to make. Raises ConnectorError."""
         with raising_connector_errors():
-            return await answer_task(call, self, partial(_elements, self._around))
+            find = partial(_elements, self._around)
+            made = await answer_task(await opened(call, CONTEXT, self._documents), self, find)
+            return dict(await closed(made, call, CONTEXT, self._documents))
 
 
 class ToolsSchema:

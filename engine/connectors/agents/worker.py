@@ -26,6 +26,7 @@ from vivero.engine.connectors.agent_settings import AgentSettings
 from vivero.engine.connectors.agents.call_records import CANCELLED, answered, record_of
 from vivero.engine.connectors.agents.files import has_documents, with_files
 from vivero.engine.connectors.agents.ledger import Ledger, Reservation, Stopped
+from vivero.engine.connectors.agents.memories import closed, opened
 from vivero.engine.connectors.agents.model_calls import PreparedCall, check_allowed, prepared, respond
 from vivero.engine.connectors.errors import ConnectorError
 from vivero.engine.connectors.outbound.http_json import without_nul
@@ -43,6 +44,7 @@ KEEP_S = 2.0
 """Time to store an answer while the node stops, or the job is gone."""
 WITH_FILES = 8
 """Calls of models with files that a node makes at once, so that it keeps few files in memory."""
+CONTEXT = "agentContext"
 TOOL_CALL, TOOL_RESULT = "toolCall", "toolCallResult"
 
 
@@ -155,7 +157,8 @@ class Agent(ModelUser):
     async def answer(self, call: Call) -> Completion:
         """The decision about an ad-hoc sub-process. Raises ConnectorError."""
         with raising_connector_errors():
-            return await decide(call, self)
+            made = await decide(await opened(call, CONTEXT, self._documents), self)
+            return replace(made, variables=await closed(made.variables, call, CONTEXT, self._documents))
 
 
 def _answer(content: bytes, call: PreparedCall) -> ModelAnswer:

@@ -11,7 +11,7 @@ _MODEL_INPUTS = (
     Input("data.systemPrompt.prompt"),
     Input("data.userPrompt.prompt", required=True),
     Input("data.userPrompt.documents", Kind.LIST),
-    Input("data.memory.storage.type", default="in-process", choices=("in-process",)),
+    Input("data.memory.storage.type", default="in-process", choices=("in-process", "camunda-document")),
     Input("data.memory.contextWindowSize", Kind.NUMBER, 20),
     Input("data.limits.maxModelCalls", Kind.NUMBER, 10),
     Input("data.response.format.type", default="text", choices=("text", "json")),

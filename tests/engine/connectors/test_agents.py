@@ -1,7 +1,6 @@
 """Agents end to end: jobs of ad-hoc sub-processes, a provider on loopback, and tools that the engine runs."""
 
 import json
-from contextlib import nullcontext
 from decimal import Decimal
 from pathlib import Path
 
@@ -9,15 +8,12 @@ import pytest
 import trio
 
 from tests.core.engine import raw
-from tests.engine.connectors.agent_models import AGENT, TOOLS, Script, agent, agent_task, chat, provider
+from tests.engine.connectors.agent_models import AGENT, Script, agent, agent_task, chat, provider
 from tests.engine.connectors.dispatching import calling, ended, running
-from tests.engine.connectors.mcp_servers import McpServer, said, tool
 from vivero.core.agents.wires.prices import Price, Prices
 from vivero.core.records.instances import CancelInstance, ResolveIncident
 from vivero.core.records.jobs import CompleteJob, UpdateJob
 from vivero.engine.connectors.agent_settings import AgentSettings
-from vivero.engine.connectors.errors import ConnectorError
-from vivero.engine.connectors.outbound.documents import SentFile
 from vivero.engine.connectors.work.agent_figures import AgentFigures
 from vivero.storage.background import agents
 from vivero.storage.background.agents import AgentStop
@@ -418,97 +414,3 @@ async def test_a_header_that_cannot_be_sent_is_named(engine, dispatcher, server)
         await engine.create(question="Go")
         assert "the header X-Team has a character that a header cannot have" in await incident(engine)
     assert server.received == []
-
-
-GATEWAY = (
-    '<serviceTask id="{id}" name="Files"><extensionElements><zeebe:taskDefinition type="'
-    'io.camunda.agenticai:mcpremoteclient:1"/><zeebe:properties><zeebe:property '
-    'name="io.camunda.agenticai.gateway.type" value="mcpClient"/></zeebe:properties><zeebe:ioMapping>'
-    '<zeebe:input source="http" target="data.transport.type"/>'
-    '<zeebe:input source="{url}/{id}" target="data.transport.http.url"/>'
-    '<zeebe:input source="aiAgentTool" target="data.connectorMode.type"/>'
-    '<zeebe:input source="=toolCall.method" target="data.connectorMode.toolOperation.method"/>'
-    '<zeebe:input source="=toolCall.params" target="data.connectorMode.toolOperation.params"/>'
-    '</zeebe:ioMapping><zeebe:taskHeaders><zeebe:header key="resultVariable" value="toolCallResult"/>'
-    "</zeebe:taskHeaders></extensionElements></serviceTask>"
-)
-
-
-async def test_the_tools_of_mcp_servers(engine, dispatcher, server, other):
-    """Situations 18 to 20: two gateways, one of which refuses at first; a call, and the error of another one."""
-    answers = {"read": said("the file"), "burn": said("it is wet", isError=True)}
-    stub = McpServer(
-        {
-            "tools/list": {"tools": [tool("read"), tool("burn")]},
-            "tools/call": lambda params: answers[params["name"]],
-        }
-    )
-    refuses = [True]
-    other.answer = lambda request: (401, {}, b"") if refuses and request.target == "/crm" else stub(request)
-    server.answer = script = Script(
-        [chat(None, ("a", "MCP_files___read", {}), ("b", "MCP_crm___burn", {}), WEATHER), chat("Done.")]
-    )
-    gateways = "".join(GATEWAY.format(id=id, url=other.url) for id in ("files", "crm"))
-    await engine.deploy(agent(server.url, tools=TOOLS + gateways))
-    async with running(dispatcher()):
-        await engine.create(question="Go")
-        message = await incident(engine)
-        assert message.startswith("MCP_SERVER_ERROR: the server answers 401"), message
-        assert script.bodies == [], "the agent waits for all gateways"
-        refuses.clear()
-        await resolve(engine)
-        await ended(engine, 1)
-    names = [each["function"]["name"] for each in script.bodies[0]["tools"]]
-    assert names[3:] == ["MCP_files___read", "MCP_files___burn", "MCP_crm___read", "MCP_crm___burn"]
-    assert script.results() == ["the file", "Error: it is wet", '{"sun":true,"city":"Bonn"}']
-    assert (await answer_of(engine))["responseText"] == "Done."
-
-
-class Files:
-    """Documents of a node, by id."""
-
-    def __init__(self, **files) -> None:
-        self.files = files
-
-    def turn(self):
-        return nullcontext()
-
-    async def file(self, reference, _tenant, most):
-        file = self.files.get(reference["documentId"])
-        if file is None:
-            raise ConnectorError("DOCUMENT_NOT_FOUND", "there is no document", final=True)
-        if len(file.content) > most:
-            raise ConnectorError("INVALID_INPUT", "the documents have too many bytes", final=True)
-        return file
-
-
-def document(id):
-    return {"camunda.document.type": "camunda", "documentId": id}
-
-
-async def test_documents_reach_the_model(engine, connect, server):
-    """Those of the prompt and of a tool, one of which is gone. The second request has them again."""
-    stored = Files(
-        note=SentFile("note.txt", "text/plain; charset=iso-8859-1", "grün".encode("latin-1")),
-        photo=SentFile("photo.png", "image/png", b"png"),
-        sound=SentFile("a.mp3", "audio/mpeg", b""),
-    )
-    server.answer = script = Script([chat(None, ("s", "Slow", {})), chat("Seen.")])
-    settings = AgentSettings(providers="openaiCompatible", endpoints="127.0.0.1")
-    await engine.deploy(agent(server.url, userPrompt__documents="=files"))
-    async with running(engine.dispatching(connect, agents=settings, documents=stored, allowed_targets="127.0.0.1")):
-        await engine.create(question="What?", files=[document("note"), document("photo")])
-        await complete(engine, "Slow", toolCallResult={"a": document("photo"), "b": document("gone")})
-        await ended(engine, 1)
-        prompt = script.bodies[0]["messages"][1]["content"]
-        assert [part["type"] for part in prompt] == ["text", "text", "image_url"]
-        assert prompt[1]["text"] == "note.txt:\ngrün"
-        assert script.bodies[1]["messages"][1]["content"] == prompt
-        of_tool = script.bodies[1]["messages"][-1]["content"]
-        assert of_tool[1]["image_url"]["url"] == "data:image/png;base64,cG5n"
-        assert of_tool[3]["text"] == "(The document cannot be read: there is no document)"
-        await engine.create(question="What?", files=[document("sound")])
-        assert await incident(engine) == (
-            "UNSUPPORTED_DOCUMENT: models take texts, PDF and images, and a document has the type 'audio/mpeg'"
-        )
-        assert len(script.bodies) == 2
