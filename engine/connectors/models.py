@@ -29,8 +29,8 @@ def warnings(resource: str, processes: Iterable[Process], enabled: bool) -> Iter
                 )
         for node in process.nodes.values():
             type = "" if node.job is None else _static(node.job.type)
-            told = [*((node, text) for text in _problems(node)), *of_agent(node, type, process)]
-            for one, text in told:
+            texts = [*((node, text) for text in _problems(node)), *of_agent(node, type, process)]
+            for one, text in texts:
                 yield f"'{resource}'{f' line {one.line}' if one.line else ''} element '{one.id}': {text}"
 
 
