@@ -22,7 +22,7 @@ START = """<definitions xmlns="http://www.omg.org/spec/BPMN/20100524/MODEL" targ
 STORY = """
 import pytest
 
-from vivero.testing import JobFailure
+from vivero.testing import JobFailure, text, tool
 
 
 @pytest.fixture
@@ -73,6 +73,16 @@ def test_start_events(processes):
         one.expect_active("pack").expect_variables(n=1).complete_user_task("pack").expect_completed()
 
 
+def test_an_agent_with_a_scripted_model(processes):
+    tools = [tool("FindOrder", order=17), tool("FindOrder", order=18)]
+    processes.use("mail.bpmn").mock_model("classify", [text({"category": "question"})])
+    processes.mock_model("agent", [tools, text("Soon")]).mock_job("send-mail")
+    processes.mock_job("find-order", {"toolCallResult": "found"})
+    run = processes.start("support-mail", {"mail": "Where?"}).expect_completed("answered")
+    run.expect_variables(answer="Soon").agent("agent").expect_tool_calls(*tools)
+    assert [one.text for one in run.agent("agent").calls[-1].results] == ["found", "found"]
+
+
 def test_a_wrong_expectation(invoice):
     with pytest.raises(AssertionError, match="Did you mean 'remind'"):
         invoice.expect_not_entered("remnid")
@@ -97,7 +107,7 @@ IN_MEMORY = {
 def test_the_same_tests_pass_in_memory_and_on_a_server(tmp_path, up, database):
     for number, block in enumerate(re.findall(r"^```python\n(.*?)^```", PAGE, re.MULTILINE | re.DOTALL)):
         (tmp_path / f"test_block_{number}.py").write_text(block)
-    for model in MODEL.parent.glob("*.bpmn"):
+    for model in (*MODEL.parent.glob("*.bpmn"), MODEL.parents[1] / "agent" / "mail.bpmn"):
         (tmp_path / model.name).write_bytes(model.read_bytes())
     for event, ref in (("message", "m"), ("signal", "s")):
         text = START.replace("NAME", f"by-{event}").replace("EVENT", event).replace("REF", ref)
