@@ -1,4 +1,4 @@
-"""What agents have beside their model: the tools of MCP servers, documents, and a memory of documents."""
+"""The means of agents beside their model: the tools of MCP servers, documents, and a memory of documents."""
 
 import json
 from contextlib import nullcontext
