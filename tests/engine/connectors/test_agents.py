@@ -262,6 +262,7 @@ async def test_stopped_agents_wait_without_losing_a_retry(engine, dispatcher, se
         said = "AGENTS_STOPPED: the operator has stopped the process 'p': `vivero agents resume` ends it"
         await engine.until_value(said, "SELECT error_message FROM jobs")
     assert await engine.rows("SELECT retries, available_at > updated_at FROM jobs") == [(3, True)]
+    assert await engine.rows("SELECT outcome, input_tokens FROM agent_calls") == [("CANCELLED", None)]
     assert len(server.received) == 1
     assert await agents.resume(connection, AgentStop("", "p", ""))
 
