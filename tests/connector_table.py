@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 
 from tests.imports import ROOT
-from vivero.engine.connectors.contents import CONTRACTS
+from vivero.engine.connectors.contents import CONTRACTS, INBOUND_CONTRACTS
 from vivero.engine.connectors.contract import Contract, Input
 
 PAGE = ROOT / "docs" / "reference" / "connectors.md"
@@ -16,7 +16,7 @@ HEAD = ("| connector, job type | inputs, with defaults; **required** | result; o
 
 def page(text: str) -> str:
     """The page with its table as the contracts say."""
-    return _TABLE.sub(lambda found: found[1] + "\n".join((*HEAD, *map(_row, CONTRACTS))), text)
+    return _TABLE.sub(lambda found: found[1] + "\n".join((*HEAD, *map(_row, (*CONTRACTS, *INBOUND_CONTRACTS)))), text)
 
 
 def _row(contract: Contract) -> str:

@@ -9,6 +9,7 @@ from collections.abc import Iterable, Mapping
 
 from vivero.engine.connectors.contract import Contract, InboundContract
 from vivero.engine.connectors.contracts.agents import AGENT, AGENT_TASK, TOOLS_SCHEMA
+from vivero.engine.connectors.contracts.brokers.kafka import KAFKA, KAFKA_INBOUND
 from vivero.engine.connectors.contracts.email import EMAIL
 from vivero.engine.connectors.contracts.graphql import GRAPHQL
 from vivero.engine.connectors.contracts.http_json import HTTP_JSON
@@ -31,6 +32,7 @@ CONTRACTS = (
     TOOLS_SCHEMA,
     MCP_REMOTE,
     MCP_CLIENT,
+    KAFKA,
 )
 """In the order of the documentation."""
 
@@ -48,7 +50,7 @@ def by_type(contracts: Iterable[Contract]) -> dict[str, Contract]:
 
 BY_TYPE = by_type(CONTRACTS)
 
-INBOUND_CONTRACTS = (HTTP_POLLING, EMAIL_INBOUND)
+INBOUND_CONTRACTS = (HTTP_POLLING, EMAIL_INBOUND, KAFKA_INBOUND)
 """Webhooks are apart: other systems call them, and nothing needs to run."""
 
 INBOUND_BY_TYPE: Mapping[str, InboundContract] = {

@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-import random
 from collections.abc import Iterator, Mapping
 from functools import partial
 from typing import Protocol
-
-import trio
 
 from vivero.api.services import WebhookAccess
 from vivero.config.sections import Config
@@ -32,8 +29,6 @@ from vivero.storage.postgres.startup_problems import StartupProblem
 from vivero.storage.state.save import DEFINITIONS_CHANNEL
 
 NAME, RECEIVERS = "connectors", "receivers"
-RECEIVER_THREADS = 64
-"""Threads for clients that are not Trio's, apart from all others of the node."""
 
 
 class Dispatcher(Protocol):
@@ -98,10 +93,7 @@ class ConnectorTasks(NodePart):
         from vivero.engine.connectors.outbound.documents import CallDocuments
         from vivero.engine.connectors.outbound.own_commands import OwnCommands
         from vivero.engine.connectors.outbound.surroundings import NodeParts
-        from vivero.engine.connectors.receivers.events import EventCommands
-        from vivero.engine.connectors.receivers.receiver import ReceiverParts
-        from vivero.engine.connectors.receivers.registry import ReceiverRegistry
-        from vivero.engine.connectors.receivers.task import Receivers
+        from vivero.engine.connectors.receivers.opening import opened
         from vivero.engine.documents.opening import open_stores
         from vivero.engine.documents.uploads import DocumentStorage
 
@@ -122,23 +114,8 @@ class ConnectorTasks(NodePart):
                 _prices(config),
                 self._agent_figures,
             )
-            receiver_parts = ReceiverParts(
-                settings,
-                EventCommands(commands),
-                values,
-                reads.connection,
-                partial(HttpClient, tracer=tracer),
-                trio.CapacityLimiter(RECEIVER_THREADS),
-                random.random,
-                documents,
-            )
-            self.receivers = Receivers(
-                connections.dedicated(RECEIVERS, **ONCE),
-                ReceiverRegistry(reads.connection, definitions),
-                receiver_parts,
-                node,
-                multi_tenancy=config.tenants.enabled,
-            )
+            connect = connections.dedicated(RECEIVERS, **ONCE)
+            self.receivers = opened(connect, parts, definitions, values, node, config.tenants.enabled)
             self.dispatcher = ConnectorDispatcher(
                 connections.dedicated(NAME, **ONCE), parts, values, multi_tenancy=config.tenants.enabled, tracer=tracer
             )

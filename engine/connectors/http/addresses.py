@@ -84,6 +84,12 @@ class AddressPolicy:
             if not (self._allows(each) or _is_public(each)):
                 raise ForbiddenAddress(f"{address} is not a public address; connectors.allowed_targets can allow it")
 
+    def names(self, host: str, address: str) -> bool:
+        """Whether an exception names this host, or its address. Public addresses alone are not enough."""
+        if host.lower().rstrip(".") in self.hosts:
+            return True
+        return all(self._allows(each) for each in _meanings(ip_address(address)))
+
     def _allows(self, address: Address) -> bool:
         return any(address in network for network in self.networks)
 

@@ -20,7 +20,7 @@ from vivero.engine.connectors.outbound.email import MOST_ADDRESSES, tls_context
 from vivero.engine.connectors.receivers.imap import Mailbox, MailboxPlace
 from vivero.engine.connectors.receivers.inputs import inputs_of
 from vivero.engine.connectors.receivers.mails import ReceivedMail, read_mail
-from vivero.engine.connectors.receivers.receiver import Deployed, ReceiverParts
+from vivero.engine.connectors.receivers.receiver import OF_AN_EVENT, Deployed, ReceiverParts
 from vivero.engine.connectors.receivers.states import ReceiverState
 from vivero.engine.connectors.work.calls import masked
 from vivero.engine.connectors.work.inputs import Inputs
@@ -39,8 +39,6 @@ MOST_KNOWN = 10_000
 LEAST_WAIT_S = 1.0
 CLOSE_S = 1.0
 """The wait for a thread that closes a connection; then it does so alone."""
-OF_A_MAIL = frozenset({"BAD_MAIL", "BAD_RESPONSE", "INVALID_EVENT", "INVALID_ARGUMENT", "INVALID_STATE", "NOT_FOUND"})
-"""Codes of errors that the e-mail has, or the model with it. The next ones go on; this one stays in the mailbox."""
 
 
 class Mailboxes:
@@ -109,7 +107,7 @@ class Mailboxes:
                 return True
             return self._deployed.element.get("consumeUnmatchedEvents") == "true"
         except ConnectorError as error:
-            if error.code not in OF_A_MAIL:
+            if error.code not in OF_AN_EVENT:
                 raise
             self._state.failed(error)
             log.warning("an e-mail is passed over", element=self._deployed.element.element_id, error=describe(error))

@@ -22,6 +22,13 @@ from vivero.engine.connectors.settings import ConnectorSettings
 from vivero.storage.background.inbound import ReceiverRow
 from vivero.storage.postgres.driver import Connection
 
+OF_AN_EVENT = frozenset(
+    (
+        *("BAD_MAIL", "BAD_RECORD", "BAD_RESPONSE", "INVALID_EVENT"),
+        *("INVALID_ARGUMENT", "INVALID_STATE", "NOT_FOUND", "PROCESSING_ERROR"),
+    )
+)
+"""Codes of errors that an event has, or the model with it. The next ones go on."""
 AT_ONCE_FROM_HOST = 4
 """Requests to one host that the program makes at once."""
 MOST_HOSTS = 1000

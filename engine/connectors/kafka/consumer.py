@@ -1,0 +1,162 @@
+"""The inbound connector `io.camunda:connector-kafka-inbound:1`: each record of a topic is an event.
+
+Offsets are committed when the commands are durable. Records that come again after a crash have the ids that they had.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, NamedTuple, TypeVar
+
+import structlog
+import trio
+from confluent_kafka import Consumer, KafkaError, KafkaException, Message, TopicPartition
+
+from vivero.core.feel import EvaluationError, from_json
+from vivero.core.records.base import DEFAULT_TENANT
+from vivero.engine.connectors.contracts.brokers.kafka import NONE
+from vivero.engine.connectors.errors import ConnectorError, bad_input
+from vivero.engine.connectors.kafka.settings import Settings, settings_of
+from vivero.engine.connectors.outbound.http_json import without_nul
+from vivero.engine.connectors.receivers.inputs import inputs_of
+from vivero.engine.connectors.receivers.receiver import OF_AN_EVENT, Deployed, ReceiverParts
+from vivero.engine.connectors.receivers.states import ReceiverState
+from vivero.engine.connectors.work.calls import masked
+from vivero.engine.connectors.work.inputs import Inputs
+from vivero.engine.connectors.work.secrets import UsedSecrets
+from vivero.storage.postgres.errors import describe
+
+log = structlog.get_logger(__name__)
+
+T = TypeVar("T")
+
+AT_ONCE, WAIT_S, CLOSE_S = 100, 0.5, 5.0
+"""The records of a turn, and the time that a thread waits for them."""
+MOST_RECORD_BYTES = 1024 * 1024
+
+
+class KafkaConsumer:
+    """Consumes one topic."""
+
+    def __init__(self, parts: ReceiverParts, deployed: Deployed, state: ReceiverState) -> None:
+        self._parts, self._deployed, self._state = parts, deployed, state
+        self._errors: list[KafkaError] = []
+
+    async def run(self) -> None:
+        """Consume until cancelled. Raises ConnectorError; the group then goes on behind what was committed."""
+        used = UsedSecrets(self._parts.secrets)
+        inputs = Inputs(self._deployed.contract, inputs_of(self._deployed.contract, self._deployed.element, {}, used))
+        try:
+            settings = self._settings(inputs) | await settings_of(inputs, self._parts.settings.addresses, used)
+            await self._consume(settings, inputs.line("topic.topicName"))
+        except ConnectorError as error:
+            raise masked(error, used) from error
+
+    def _settings(self, inputs: Inputs) -> Settings:
+        if inputs.value("offsets") is not None:
+            raise bad_input("offsets are not supported: set those of the group with the tools of Kafka")
+        reset = inputs.text("autoOffsetReset")
+        return {
+            "group.id": inputs.line("groupId") or self._group,
+            "auto.offset.reset": "error" if reset == NONE else reset,
+            "enable.auto.commit": False,
+            "enable.auto.offset.store": False,
+            "queued.max.messages.kbytes": 8192,
+        }
+
+    @property
+    def _group(self) -> str:
+        """The same for all versions of a process."""
+        tenant = "" if self._deployed.tenant == DEFAULT_TENANT else f"{self._deployed.tenant}-"
+        return f"kafka-inbound-connector-{tenant}{self._deployed.process_id}"
+
+    async def _consume(self, settings: Settings, topic: str) -> None:
+        try:
+            consumer = Consumer({**settings, "error_cb": self._errors.append})
+            consumer.subscribe([topic])
+        except (KafkaException, ValueError, TypeError) as error:
+            raise bad_input(f"the consumer cannot be made: {error}") from error
+        try:
+            while True:
+                await self.turn(consumer)
+        finally:
+            with trio.CancelScope(shield=True, deadline=trio.current_time() + CLOSE_S):
+                await self._in_thread(consumer.close)
+
+    async def turn(self, consumer: Consumer) -> None:
+        """Take the records that are there, and commit them."""
+        records = await self._in_thread(lambda: consumer.consume(AT_ONCE, WAIT_S))
+        reached: dict[int, TopicPartition] = {}
+        for record in records:
+            error = record.error()
+            if error is not None:
+                self._state.failed(ConnectorError("KAFKA", error.str()))
+                continue
+            await self._take(record)
+            place = place_of(record)
+            reached[place.partition] = TopicPartition(place.topic, place.partition, place.offset + 1)
+        if reached:
+            await self._in_thread(lambda: consumer.commit(offsets=list(reached.values()), asynchronous=False))
+        if self._errors:
+            self._state.failed(ConnectorError("CONNECTION_FAILED", self._errors[-1].str()))
+            self._errors.clear()
+
+    async def _take(self, record: Message) -> None:
+        """Give a record its effect. One that has a fault is passed over, and does not stop the topic."""
+        place = place_of(record)
+        id = f"{place.topic}-{place.partition}-{place.offset}"
+        try:
+            if await self._parts.commands.take(self._deployed.origin, event_of(record), id):
+                self._state.took()
+        except ConnectorError as error:
+            if error.code not in OF_AN_EVENT:
+                raise
+            self._state.failed(error)
+            log.warning("a record is passed over", element=self._deployed.element.element_id, error=describe(error))
+
+    async def _in_thread(self, call: Callable[[], T]) -> T:
+        try:
+            return await trio.to_thread.run_sync(call, limiter=self._parts.threads, abandon_on_cancel=True)
+        except (KafkaException, RuntimeError) as error:
+            raise ConnectorError("KAFKA", str(error)) from error
+
+
+class Place(NamedTuple):
+    """The place of a record."""
+
+    topic: str
+    partition: int
+    offset: int
+
+
+def place_of(record: Message) -> Place:
+    """The place of a record that a broker has sent."""
+    topic, partition, offset = record.topic(), record.partition(), record.offset()
+    assert topic is not None
+    assert partition is not None
+    assert offset is not None
+    return Place(topic, partition, offset)
+
+
+def event_of(record: Message) -> dict[str, Any]:
+    """The fields of a record. Raises ConnectorError BAD_RECORD if it is too large."""
+    content = record.value() or b""
+    if len(content) > MOST_RECORD_BYTES:
+        raise ConnectorError("BAD_RECORD", f"a record has more than {MOST_RECORD_BYTES} bytes")
+    raw = _text(content)
+    try:
+        value = without_nul(from_json(raw)) if raw else None
+    except (EvaluationError, RecursionError):
+        value = raw
+    key = record.key()
+    given: Any = record.headers() or ()
+    headers = {_plain(name): None if each is None else _text(each) for name, each in given}
+    return {"key": None if key is None else _text(key), "rawValue": raw, "value": value, "headers": headers}
+
+
+def _text(content: bytes | str) -> str:
+    return _plain(content if isinstance(content, str) else content.decode("utf-8", "replace"))
+
+
+def _plain(text: str) -> str:
+    return text.replace("\0", "\ufffd")
