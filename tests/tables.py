@@ -1,5 +1,5 @@
 """The settings in docs/reference/settings.md, and the values in docs/limits.md. `make tables` writes both, and the
-tables of `rest_operations` and `connector_table`.
+tables of `rest_operations` and `connector_table`, and the templates of `element_templates`.
 
 Settings follow from the classes of `vivero.config.sections`: an item has the name, the default and the docstring of a
 field. On the page of limits, people write the items; what is bold in one is the value of the settings and constants
@@ -20,7 +20,7 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
-from tests import connector_table, rest_operations
+from tests import connector_table, element_templates, rest_operations
 from tests.imports import ROOT
 from vivero.config import sections
 from vivero.core.bpmn.reading.xml import XmlLimits
@@ -248,6 +248,7 @@ PAGES = {
     LIMITS: limits_page,
     rest_operations.PAGE: rest_operations.page,
     connector_table.PAGE: connector_table.page,
+    element_templates.PAGE: element_templates.page,
 }
 
 

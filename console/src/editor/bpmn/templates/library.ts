@@ -2,6 +2,7 @@
 import purify from 'dompurify';
 import { get, Problem, search } from '../../../lib/api.ts';
 import { t } from '../../../lib/i18n.ts';
+import connectors from './connectors.json';
 import httpJson from './http_json.json';
 
 /** The part of a template that this console reads. The library checks the rest against the schema. */
@@ -16,7 +17,7 @@ const NAMES = '*element-template*.json';
 const MOST_FILES = 100;
 const MOST_BYTES = 4 * 1024 * 1024;
 
-export const BUILT_IN: readonly Template[] = [httpJson];
+export const BUILT_IN: readonly Template[] = [httpJson, ...connectors];
 
 /** The files that were opened here, until the tab is loaded again: name → text. */
 const here = new Map<string, string>();
