@@ -135,7 +135,7 @@ class Console:
         for theme, rules in themes:
             self._be(theme)
             if "VIVERO_PICTURES" in os.environ and f"pictures/{name}-{theme}.png" in PAGE_WITH_PICTURES.read_text():
-                self.page.screenshot(path=PICTURES / f"{name}-{theme}.png")
+                (PICTURES / f"{name}-{theme}.png").write_bytes(self.picture())
             found = self.violations(rules)
             assert not found, (theme, found)
         self.page.emulate_media(color_scheme="light", forced_colors="active")
@@ -144,6 +144,18 @@ class Console:
             assert self.page.evaluate("document.documentElement.scrollWidth") <= width, width
         self.page.emulate_media(forced_colors="none")
         self.page.set_viewport_size({"width": WIDTHS[0], "height": 800})
+
+    def picture(self) -> bytes:
+        """The page as a PNG, as soon as two in a row are the same: parts of a page and their styles come late."""
+        pictures = [b""]
+
+        def is_still() -> bool:
+            self.settle()
+            pictures.append(self.page.screenshot(animations="disabled"))
+            return pictures[-1] == pictures[-2]
+
+        eventually_sync(is_still, "the page shows the same twice")
+        return pictures[-1]
 
     def is_uncovered(self, selector: str) -> bool:
         """Whether nothing lies over an element: the licence of the diagrams and forms asks for that."""

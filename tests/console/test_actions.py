@@ -303,6 +303,12 @@ def test_a_version_is_deleted_with_its_history(console, api):
     console.more()
     console.page.get_by_role("button", name="Delete …").click()
     dialog = console.page.get_by_role("dialog")
+    expect(console.page.get_by_role("link", name="Versions")).to_be_hidden()  # the menu, of which the dialog is
+    console.press("Escape")
+    expect(console.page.locator(".more > summary")).to_be_focused()
+    expect(console.page.locator(".more[open]")).to_have_count(0)
+    console.more()
+    console.page.get_by_role("button", name="Delete …").click()
     dialog.get_by_label("Also delete its ended instances").check()
     assert console.violations() == []
     dialog.get_by_role("button", name="Delete", exact=True).click()

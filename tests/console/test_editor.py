@@ -254,6 +254,7 @@ def test_a_decision_is_edited_tried_and_deployed(console, api):
     assert console.is_uncovered(".bjs-powered-by")
 
     page.get_by_label("View").select_option(label="Diagram")
+    expect(page.locator(".dmn-drd-container .djs-connection")).to_have_count(4)  # the file has no diagram
     page.locator('[data-element-id="price"] .djs-hit').first.click()
     open_group(page, "General")
     page.locator("#bio-properties-panel-name").fill(HOSTILE)
@@ -280,14 +281,22 @@ def test_a_decision_is_edited_tried_and_deployed(console, api):
     trial = page.get_by_role("region", name="Try it")
     trial.get_by_label("Decision").select_option(label=HOSTILE)
     trial.get_by_label("Variables").fill('{"total": 200, "customer": "gold"}')
+    imported = trial.get_by_label("Imported files")
+    imported.set_input_files([{"name": "rates.dmn", "mimeType": "", "buffer": b"<definitions"}])
+    console.expected = "400"
+    trial.get_by_role("button", name="Evaluate").click()
+    expect(trial).to_contain_text("rates.dmn")
+    imported.set_input_files([])
     trial.get_by_role("button", name="Evaluate").click()
     expect(trial.get_by_role("group", name=HOSTILE, exact=True).first).to_contain_text("160")
     page.get_by_label("View").select_option(label="Diagram")
     console.check("decision-trial")
+    page.locator(".dmn-definitions-name").fill("Named last")
     page.get_by_role("button", name="Deploy", exact=True).click()
     expect(findings.get_by_role("link", name=HOSTILE)).to_be_visible()
     versions = api.post("/decision-definitions/search", {"filter": {"decisionDefinitionId": "price"}})["items"]
-    assert {each["version"]: each["name"] for each in versions} == {1: "Price", 2: HOSTILE}
+    found = {each["version"]: (each["name"], each["decisionRequirementsName"]) for each in versions}
+    assert found == {1: ("Price", "Discounts"), 2: (HOSTILE, "Named last")}
 
 
 def test_a_form_is_edited_previewed_and_deployed(console, api):

@@ -76,7 +76,7 @@ function border(of: Bounds, to: Point): Point {
   return { x: middle.x + dx * by, y: middle.y + dy * by };
 }
 
-export type Drawn = { bounds: Map<string, Bounds>; edges: { kind: string; points: Point[] }[] };
+export type Drawn = { bounds: Map<string, Bounds>; edges: { id: string; kind: string; points: Point[] }[] };
 
 /** The diagram of the file if it shows all decisions, else one of our own. All coordinates are 0 or more. */
 export function drawn(graph: Graph): Drawn {
@@ -92,7 +92,7 @@ export function drawn(graph: Graph): Drawn {
       const way = hasDiagram
         ? graph.ways.get(requirement)?.map(({ x, y }) => ({ x: x - left, y: y - top }))
         : undefined;
-      return [{ kind, points: way ?? [border(start, middleOf(to)), border(to, middleOf(start))] }];
+      return [{ id: requirement, kind, points: way ?? [border(start, middleOf(to)), border(to, middleOf(start))] }];
     }),
   );
   return { bounds, edges };

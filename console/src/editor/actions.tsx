@@ -93,10 +93,10 @@ export function Deployed({ outcome, definition }: { outcome: Outcome; definition
     return (
       <p class="ok">
         {t('deploy.done')}
-        {decisions.map(({ decisionDefinitionId: id, name, version }) => (
+        {decisions.map(({ decisionDefinitionId: id, tenantId, name, version }) => (
           <span key={id}>
             {' · '}
-            <a href={decisionUrl(id)}>{name || id}</a> v{version}
+            <a href={decisionUrl(id, tenantId)}>{name || id}</a> v{version}
           </span>
         ))}
         {forms.map(({ formId, formKey, version }) => (
@@ -111,8 +111,10 @@ export function Deployed({ outcome, definition }: { outcome: Outcome; definition
     <div class="row">
       <p class="ok">
         {t('deploy.done')}:{' '}
-        <a href={processUrl(definition.processDefinitionId)}>{definition.name ?? definition.processDefinitionId}</a> v
-        {definition.version}
+        <a href={processUrl(definition.processDefinitionId, definition.tenantId)}>
+          {definition.name ?? definition.processDefinitionId}
+        </a>{' '}
+        v{definition.version}
       </p>
       <StartButton definition={definition} />
     </div>

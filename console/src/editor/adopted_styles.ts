@@ -23,3 +23,14 @@ function mount(root: Document | ShadowRoot | DocumentOrShadowRoot, styles: Style
 export function adoptStyles(): void {
   StyleModule.mount = mount;
 }
+
+/** Use a style sheet of the server until the answer is called. Two editors bring panels of properties of different releases. */
+export async function useSheet(href: string): Promise<() => void> {
+  const link = Object.assign(document.createElement('link'), { rel: 'stylesheet', href });
+  await new Promise((resolve) => {
+    link.onload = resolve;
+    link.onerror = resolve;
+    document.head.append(link);
+  });
+  return () => link.remove();
+}

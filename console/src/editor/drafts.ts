@@ -18,7 +18,7 @@ type Draft = {
 export type Kept = { key: string; version: number; by: string; at: string };
 /** `problem`: why the newest changes are not kept. `isDirty`: the draft lacks changes, which may be on their way. */
 export type Saving = { kept: Kept | null; problem: Problem | null; busy: boolean; isDirty: boolean };
-export type Saves = { changed(): void; now(): Promise<void>; fork(): Promise<void>; end(): void };
+export type Saves = { changed(): void; now(): Promise<void>; fork(): Promise<void>; end(left: Source): void };
 
 /** The user must have stopped for this time. */
 const PAUSE_MS = 5_000;
@@ -69,7 +69,7 @@ export const isLost = ({ problem }: Saving): boolean => problem?.status === 412 
 export function saves(source: () => Promise<Source>, state: Signal<Saving>): Saves {
   let timer = 0;
   let isDirty = false;
-  let left: Promise<Source> | null = null;
+  let left: Source | null = null;
   const set = (to: Partial<Saving>): void => {
     state.value = { ...state.peek(), ...to };
   };
@@ -83,7 +83,7 @@ export function saves(source: () => Promise<Source>, state: Signal<Saving>): Sav
     isDirty = false;
     set({ busy: true, isDirty: true });
     try {
-      set({ kept: await keep(await (left ?? source()), state.peek().kept), problem: null, busy: false, isDirty });
+      set({ kept: await keep(left ?? (await source()), state.peek().kept), problem: null, busy: false, isDirty });
     } catch (error) {
       set({ busy: false });
       if (!(error instanceof Problem)) throw error;
@@ -105,10 +105,10 @@ export function saves(source: () => Promise<Source>, state: Signal<Saving>): Sav
       set({ kept: null, problem: null });
       await save();
     },
-    end() {
+    end(last) {
       window.clearTimeout(timer);
       if (!isDirty || !state.peek().kept || isLost(state.peek())) return;
-      left = source();
+      left = last;
       void save();
     },
   };

@@ -10,7 +10,7 @@ import { type Checked, type Checks, checks, type Source } from './validation.ts'
 export type Opened = Source & { kept: Kept | null };
 
 /** The models that this tab has edited without a draft, by the address of the page: whoever comes back goes on with them. */
-export const unsaved = new Map<string, Opened>();
+export const unsaved = new Map<string, Promise<Opened | null>>();
 
 export type Editing = {
   kind: Kind;
@@ -88,13 +88,14 @@ export function useEditing(of: Opened, place: string) {
       isGone.current = true;
       examined?.end();
       const modeler = state.modeler.peek();
-      kept.end();
       if (!modeler) return;
-      const saving = state.saving.peek();
-      const isLoose = state.isLoose.peek() && (!saving.kept || isLost(saving)); // `kept` saves the others once more
-      void source()
-        .then((left) => isLoose && unsaved.set(place, { ...left, kept: null }))
-        .finally(() => modeler.destroy());
+      const left = source().then((left) => {
+        kept.end(left); // only now the last changes are known
+        const saving = state.saving.peek();
+        return state.isLoose.peek() && (!saving.kept || isLost(saving)) ? { ...left, kept: null } : null;
+      });
+      unsaved.set(place, left);
+      void left.finally(() => modeler.destroy());
     };
   }, []);
   return { host, panel, state, source, save, fork };

@@ -41,3 +41,7 @@ declare module 'bpmn-js-element-templates' {
 declare module '@bpmn-io/variable-resolver' {
   export const ZeebeVariableResolverModule: object;
 }
+declare module '*.css?url' {
+  const address: string;
+  export default address;
+}

@@ -11,8 +11,9 @@ export type Deployed = {
       processDefinitionId: string;
       processDefinitionVersion: number;
       resourceName: string;
+      tenantId: string;
     } | null;
-    decisionDefinition: { decisionDefinitionId: string; name: string; version: number } | null;
+    decisionDefinition: { decisionDefinitionId: string; name: string; version: number; tenantId: string } | null;
     form: { formId: string; formKey: string; version: number; resourceName: string } | null;
     resource: { resourceId: string; version: number; resourceName: string; resourceKey: string } | null;
   }[];

@@ -91,6 +91,7 @@ export type DecisionInstance = {
   processInstanceKey: Nullable<string>;
   elementInstanceKey: Nullable<string>;
   businessId: Nullable<string>;
+  tenantId: string;
   result: string;
   /** Only in the answer for a single one. */
   evaluatedInputs?: EvaluatedInput[];

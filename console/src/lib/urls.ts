@@ -4,18 +4,21 @@ import { me } from './session.ts';
 
 type Values = Record<string, string | number | null>;
 
-const urlBelow =
-  (place: string) =>
-  (id: string, values: Values = {}): string =>
-    href(`${place}/${encodeURIComponent(id)}${id.includes('.') ? '/' : ''}`, values);
+const urlBelow = (place: string, id: string, values: Values = {}): string =>
+  href(`${place}/${encodeURIComponent(id)}${id.includes('.') ? '/' : ''}`, values);
 
 /** The values of a URL that name a tenant, for a user who has several. */
-export const ofTenant = (tenantId: string): Values =>
+const ofTenant = (tenantId: string | null): Values =>
   (me.value?.tenants ?? []).length > 1 ? { tenant: tenantId } : {};
 
-export const processUrl = urlBelow('/processes');
+/** A thing with an id, which another one may have in another tenant. `tenantId`: null if it is not known. */
+type Placed = (id: string, tenantId: string | null, values?: Values) => string;
+
+export const processUrl: Placed = (id, tenantId, values) =>
+  urlBelow('/processes', id, { ...values, ...ofTenant(tenantId) });
+export const decisionUrl: Placed = (id, tenantId, values) =>
+  urlBelow('/decisions', id, { ...values, ...ofTenant(tenantId) });
 /** The versions of a process, or two of them beside each other. */
 export const versionsUrl = (id: string, values: Values = {}): string =>
   href(`/processes/${encodeURIComponent(id)}/versions`, values);
-export const decisionUrl = urlBelow('/decisions');
-export const decisionInstanceUrl = urlBelow('/decision-instances');
+export const decisionInstanceUrl = (key: string): string => urlBelow('/decision-instances', key);

@@ -99,7 +99,7 @@ function Version({ definition, latest }: { definition: DecisionDefinition; lates
   const hrefOf = (id: string, kind: Kind): string | null => {
     if (kind === 'businessKnowledgeModel') return withQuery({ node: id });
     const sibling = kind === 'decision' ? siblings?.get(id) : undefined;
-    return sibling ? decisionUrl(id, { version: sibling.version }) : null;
+    return sibling ? decisionUrl(id, sibling.tenantId, { version: sibling.version }) : null;
   };
   return (
     <div class="stack decision" aria-busy={file.loading.value}>

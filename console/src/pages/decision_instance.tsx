@@ -61,7 +61,13 @@ function Shown({ found: { itself, others, xml, element } }: { found: Found }) {
               {t('decision.instances')}
             </a>{' '}
             /{' '}
-            <a href={decisionUrl(itself.decisionDefinitionId, { version: itself.decisionDefinitionVersion })}>{name}</a>{' '}
+            <a
+              href={decisionUrl(itself.decisionDefinitionId, itself.tenantId, {
+                version: itself.decisionDefinitionVersion,
+              })}
+            >
+              {name}
+            </a>{' '}
             <span class="dim">v{itself.decisionDefinitionVersion}</span>
           </>
         }

@@ -28,7 +28,7 @@ const columns = (): Column<DecisionInstance>[] => [
   {
     title: t('version'),
     cell: (d) => (
-      <a href={decisionUrl(d.decisionDefinitionId, { version: d.decisionDefinitionVersion })}>
+      <a href={decisionUrl(d.decisionDefinitionId, d.tenantId, { version: d.decisionDefinitionVersion })}>
         v{d.decisionDefinitionVersion}
       </a>
     ),

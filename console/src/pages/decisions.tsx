@@ -16,7 +16,7 @@ const columns = (): Column<Counted>[] => [
     sort: 'name',
     wide: true,
     cell: (d) => (
-      <a data-row href={decisionUrl(d.decisionDefinitionId, { version: d.version })}>
+      <a data-row href={decisionUrl(d.decisionDefinitionId, d.tenantId, { version: d.version })}>
         <b>{d.name || d.decisionDefinitionId}</b>
         <small>
           <code>{d.decisionDefinitionId}</code>

@@ -86,7 +86,10 @@ function Done({ done }: { done: Deployed }) {
         {done.deployments.map(({ processDefinition: d, decisionDefinition: decision, form: f, resource: r }) =>
           decision ? (
             <li key={`decision ${decision.decisionDefinitionId}`}>
-              {t('decision')} <a href={decisionUrl(decision.decisionDefinitionId)}>{decision.decisionDefinitionId}</a>{' '}
+              {t('decision')}
+              <a href={decisionUrl(decision.decisionDefinitionId, decision.tenantId)}>
+                {decision.decisionDefinitionId}
+              </a>{' '}
               <span class="dim">v{decision.version}</span>
             </li>
           ) : f ? (
@@ -109,7 +112,7 @@ function Done({ done }: { done: Deployed }) {
           ) : (
             d && (
               <li key={d.processDefinitionId}>
-                <a href={processUrl(d.processDefinitionId)}>{d.processDefinitionId}</a>{' '}
+                <a href={processUrl(d.processDefinitionId, d.tenantId)}>{d.processDefinitionId}</a>{' '}
                 <span class="dim">
                   v{d.processDefinitionVersion} · {d.resourceName}
                 </span>

@@ -5,6 +5,7 @@ import { useResource } from '../lib/resource.ts';
 import { href, put, query } from '../lib/router.ts';
 import type { Instance, Page } from '../lib/shapes.ts';
 import { duration } from '../lib/time.ts';
+import { processUrl } from '../lib/urls.ts';
 import { versionsOf } from '../lib/versions.ts';
 import { Head } from '../parts/head.tsx';
 import { ProblemBox } from '../parts/problem.tsx';
@@ -16,6 +17,7 @@ const CHOICES = [14, 30, 62];
 const OLDEST = 10;
 
 type CycleTime = { completed: number; medianMs: number; percentile90Ms: number };
+type CycleTimesOf = { items: Version[]; tenantId: string | null };
 type Version = CycleTime & {
   processDefinitionKey: string;
   processDefinitionVersion: number;
@@ -36,27 +38,26 @@ function Course({ days }: { days: Version['days'] }) {
 
 /** `id`: of the process. Its newest version leads to the others. */
 function CycleTimes({ id, days }: { id: string; days: number }) {
-  const found = useResource<{ items: Version[] }>(`cycle times ${id} ${days} ${hour()}`, async (abort) => {
+  const found = useResource<CycleTimesOf>(`cycle times ${id} ${days} ${hour()}`, async (abort) => {
     const newest = (await versionsOf(id, abort)).items[0];
-    if (!newest) return { items: [] };
+    if (!newest) return { items: [], tenantId: null };
     const of = new URLSearchParams({ startTime: firstDay(days), days: `${days}` });
-    return get<{ items: Version[] }>(
-      `/v2/process-definitions/${newest.processDefinitionKey}/statistics/cycle-times?${of}`,
-      abort,
-    );
+    const path = `/v2/process-definitions/${newest.processDefinitionKey}/statistics/cycle-times?${of}`;
+    return { ...(await get<{ items: Version[] }>(path, abort)), tenantId: newest.tenantId };
   });
+  const tenantId = found.data.value?.tenantId ?? null;
   const columns: Column<Version>[] = [
     {
       title: t('version'),
       cell: (one) => (
-        <a data-row href={href(`/processes/${id}`, { version: one.processDefinitionVersion })}>
+        <a data-row href={processUrl(id, tenantId, { version: one.processDefinitionVersion })}>
           {one.processDefinitionVersion}
         </a>
       ),
     },
     { title: t('figures.completed'), cell: (one) => number(one.completed) },
-    { title: t('figures.median'), cell: (one) => duration(one.medianMs) },
-    { title: t('figures.most'), cell: (one) => duration(one.percentile90Ms) },
+    { title: t('figures.median'), cell: (one) => <span class="number">{duration(one.medianMs)}</span> },
+    { title: t('figures.most'), cell: (one) => <span class="number">{duration(one.percentile90Ms)}</span> },
     { title: t('figures.course'), wide: true, cell: (one) => <Course days={one.days} /> },
   ];
   const items = found.data.value?.items;
@@ -122,7 +123,7 @@ export function Figures() {
     <>
       <Head
         title={t('figures.title')}
-        crumbs={process && <a href={href(`/processes/${process}`)}>{process}</a>}
+        crumbs={process && <a href={processUrl(process, null)}>{process}</a>}
         actions={
           <label>
             {t('figures.days')}{' '}

@@ -62,7 +62,7 @@ function PlaceRow({ place, newest }: { place: CauseCount; newest: Incident[] }) 
       <div>
         <p class="kind">
           <b>{kindOf(place.errorType)}</b> ·{' '}
-          <a href={processUrl(place.processDefinitionId, { element: place.elementId })}>
+          <a href={processUrl(place.processDefinitionId, null, { element: place.elementId })}>
             {place.processDefinitionId} / {place.elementId}
           </a>{' '}
           ·{' '}

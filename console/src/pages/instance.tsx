@@ -18,7 +18,7 @@ import { useResource } from '../lib/resource.ts';
 import { href, put, query } from '../lib/router.ts';
 import { inspector } from '../lib/settings.ts';
 import type { CallHierarchy, History, Instance as InstanceShape } from '../lib/shapes.ts';
-import { ofTenant, processUrl } from '../lib/urls.ts';
+import { processUrl } from '../lib/urls.ts';
 import { Divider } from '../parts/divider.tsx';
 import { Head } from '../parts/head.tsx';
 import { Late } from '../parts/late.tsx';
@@ -75,9 +75,8 @@ function Crumbs({ instance, callers }: { instance: InstanceShape; callers: CallH
     <>
       <a href={href('/instances', { process: instance.processDefinitionId })}>{t('nav.instances')}</a> /{' '}
       <a
-        href={processUrl(instance.processDefinitionId, {
+        href={processUrl(instance.processDefinitionId, instance.tenantId, {
           version: instance.processDefinitionVersion,
-          ...ofTenant(instance.tenantId),
         })}
       >
         {instance.processDefinitionName ?? instance.processDefinitionId}

@@ -9,7 +9,7 @@ import { href, put, query, withQuery } from '../lib/router.ts';
 import { columns as remembered } from '../lib/settings.ts';
 import type { Instance, Page, SearchRequest, Variable } from '../lib/shapes.ts';
 import { ago, between } from '../lib/time.ts';
-import { ofTenant, processUrl } from '../lib/urls.ts';
+import { processUrl } from '../lib/urls.ts';
 import { Field } from '../parts/field.tsx';
 import { Late } from '../parts/late.tsx';
 import { State } from '../parts/state.tsx';
@@ -54,7 +54,7 @@ const KNOWN: Record<string, Known> = {
     fields: ['processDefinitionId', 'processDefinitionName', 'processDefinitionVersion'],
     cell: (i) => (
       <>
-        <a href={processUrl(i.processDefinitionId, { version: i.processDefinitionVersion, ...ofTenant(i.tenantId) })}>
+        <a href={processUrl(i.processDefinitionId, i.tenantId, { version: i.processDefinitionVersion })}>
           {i.processDefinitionName ?? i.processDefinitionId}
         </a>{' '}
         <span class="dim">v{i.processDefinitionVersion}</span>

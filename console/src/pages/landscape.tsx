@@ -35,8 +35,8 @@ const wordOf = (kind: Kind): string => {
 
 function urlOf({ kind, id }: Thing, isThere: (id: string) => boolean): string | null {
   if (isExpression(id)) return null;
-  if (kind === 'process') return isThere(id) ? processUrl(id) : null;
-  if (kind === 'decision') return decisionUrl(id);
+  if (kind === 'process') return isThere(id) ? processUrl(id, null) : null;
+  if (kind === 'decision') return decisionUrl(id, null);
   if (kind === 'form') return href('/resources', { state: 'forms', id });
   return href('/messages', { name: id });
 }

@@ -42,6 +42,7 @@ const columns = (): Column<Entry>[] => [
   {
     title: t('log.why'),
     wide: true,
+    has: (entry) => entry.rejection !== null,
     cell: (entry) =>
       entry.rejection ? (
         <span class="cut bad">

@@ -6,7 +6,7 @@ import { type Key, number, t } from '../lib/i18n.ts';
 import { useResource } from '../lib/resource.ts';
 import { href } from '../lib/router.ts';
 import type { Definition, Page } from '../lib/shapes.ts';
-import { ofTenant, processUrl } from '../lib/urls.ts';
+import { processUrl } from '../lib/urls.ts';
 import { Head } from '../parts/head.tsx';
 import { State } from '../parts/state.tsx';
 import { type Column, List } from '../parts/table.tsx';
@@ -40,7 +40,7 @@ const columns = (): Column<Row>[] => [
     title: t('process'),
     wide: true,
     cell: (d) => (
-      <a data-row href={processUrl(d.processDefinitionId, ofTenant(d.tenantId))}>
+      <a data-row href={processUrl(d.processDefinitionId, d.tenantId)}>
         <b>{d.name ?? d.processDefinitionId}</b>
         {d.name && (
           <small>

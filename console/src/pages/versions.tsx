@@ -13,7 +13,7 @@ import { useResource } from '../lib/resource.ts';
 import { href, put, query } from '../lib/router.ts';
 import { me } from '../lib/session.ts';
 import type { Definition } from '../lib/shapes.ts';
-import { ofTenant, processUrl, versionsUrl } from '../lib/urls.ts';
+import { processUrl, versionsUrl } from '../lib/urls.ts';
 import { Both } from '../parts/both.tsx';
 import { Divider } from '../parts/divider.tsx';
 import { Head } from '../parts/head.tsx';
@@ -69,7 +69,7 @@ function VersionList({ id, all }: { id: string; all: Definition[] }) {
     {
       title: t('version'),
       cell: (d) => (
-        <a data-row href={processUrl(id, { version: d.version, ...ofTenant(d.tenantId) })}>
+        <a data-row href={processUrl(id, d.tenantId, { version: d.version })}>
           {versionColumn().cell(d)}
         </a>
       ),
@@ -233,7 +233,7 @@ export function Versions({ id }: { id: string }) {
           <>
             <a href={href('/processes')}>{t('nav.processes')}</a>
             {' / '}
-            <a href={processUrl(id)}>{title}</a>
+            <a href={processUrl(id, after?.tenantId ?? null)}>{title}</a>
             {before && (
               <>
                 {' / '}

@@ -3,6 +3,13 @@ import type { ComponentChildren } from 'preact';
 import { useEffect, useId, useRef } from 'preact/hooks';
 import { t } from '../lib/i18n.ts';
 
+/** Put the focus where it was before a dialog: on an element, or on the button of the menu (`More`) that the element is in. */
+function leaveMenu(before: HTMLElement | null): void {
+  const menu = before?.closest<HTMLDetailsElement>('details.more');
+  if (menu) menu.open = false;
+  (menu?.querySelector('summary') ?? before)?.focus();
+}
+
 type DialogProps = { title: string; onClose: () => void; wide?: boolean; children: ComponentChildren };
 
 export function Dialog({ title, onClose, wide = false, children }: DialogProps) {
@@ -11,7 +18,7 @@ export function Dialog({ title, onClose, wide = false, children }: DialogProps) 
   useEffect(() => {
     const before = document.activeElement as HTMLElement | null;
     dialog.current!.showModal();
-    return () => before?.focus?.();
+    return () => leaveMenu(before);
   }, []);
   const outside = (event: MouseEvent) => {
     if (event.target === dialog.current) onClose();

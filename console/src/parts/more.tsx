@@ -4,7 +4,7 @@ import type { ComponentChildren } from 'preact';
 import { useEffect, useRef } from 'preact/hooks';
 import { t } from '../lib/i18n.ts';
 
-/** Links and buttons. A dialog of one of them belongs to it: while it is open, nothing closes. */
+/** Links and buttons. A dialog of one of them belongs to it: while it is open, the menu is hidden, but not closed. */
 export function More({ children }: { children: ComponentChildren }) {
   const details = useRef<HTMLDetailsElement>(null);
   const summary = useRef<HTMLElement>(null);

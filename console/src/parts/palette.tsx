@@ -62,8 +62,18 @@ function useChoices(text: string): Choice[] {
   }));
   if (!text) return places.slice(0, MOST);
   const named = [
-    ...definitions.map(({ processDefinitionId: id, name }) => ({ id, name, to: processUrl(id), kind: t('process') })),
-    ...decisions.map(({ decisionDefinitionId: id, name }) => ({ id, name, to: decisionUrl(id), kind: t('decision') })),
+    ...definitions.map(({ processDefinitionId: id, name, tenantId }) => ({
+      id,
+      name,
+      to: processUrl(id, tenantId),
+      kind: t('process'),
+    })),
+    ...decisions.map(({ decisionDefinitionId: id, name, tenantId }) => ({
+      id,
+      name,
+      to: decisionUrl(id, tenantId),
+      kind: t('decision'),
+    })),
   ]
     .filter(({ id, name }) => includes(`${name ?? ''} ${id}`, text))
     .map(({ id, name, ...choice }) => ({ ...choice, name: name || id }));

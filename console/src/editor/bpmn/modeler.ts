@@ -15,15 +15,16 @@ import 'bpmn-js/dist/assets/diagram-js.css';
 import 'bpmn-js/dist/assets/bpmn-js.css';
 import 'bpmn-js/dist/assets/bpmn-font/css/bpmn-codes.css';
 import 'bpmn-js-element-templates/dist/assets/element-templates.css';
-import '@bpmn-io/properties-panel/dist/assets/properties-panel.css';
+import panelSheet from '@bpmn-io/properties-panel/dist/assets/properties-panel.css?url';
 import '../../styles/bpmn_io.css';
 import './bpmn.css';
 import { badge } from '../../diagram/badges.ts';
 import { type Box, fitted } from '../../diagram/geometry.ts';
 import { withDiagram } from '../../diagram/layout.ts';
-import { adoptStyles } from '../adopted_styles.ts';
+import { adoptStyles, useSheet } from '../adopted_styles.ts';
 import { PLATFORM } from '../blank.ts';
 import type { OnChange, ProcessModeler } from '../kinds.ts';
+import { typingIn } from '../typing.ts';
 import { offerOf } from './templates/offer.ts';
 
 type Element = { id: string; parent?: Element; businessObject?: { name?: string; $type?: string } };
@@ -61,6 +62,7 @@ export async function createModeler(
   onChange: OnChange,
 ): Promise<ProcessModeler> {
   adoptStyles();
+  const dropSheet = await useSheet(panelSheet);
   const modeler = new Modeling({
     container: host,
     propertiesPanel: { parent: panel },
@@ -89,6 +91,7 @@ export async function createModeler(
     );
   } catch (error) {
     modeler.destroy();
+    dropSheet();
     throw error;
   }
   const service = <N extends keyof Services>(name: N): Services[N] => modeler.get(name);
@@ -99,18 +102,13 @@ export async function createModeler(
   service('eventBus').on('commandStack.changed', () =>
     onChange({ canUndo: stack.canUndo(), canRedo: stack.canRedo() }, true),
   );
-  let typedAt = -TAKEN_MS;
-  const typed = (): void => {
-    typedAt = performance.now();
-  };
-  for (const kind of ['input', 'keydown']) panel.addEventListener(kind, typed, { capture: true });
+  const taken = typingIn([panel], TAKEN_MS);
   const made: ProcessModeler = {
     lost,
     kind: 'bpmn',
     templates: offerOf((name) => modeler.get(name)),
     async content() {
-      const left = typedAt + TAKEN_MS - performance.now();
-      if (left > 0) await new Promise((resolve) => window.setTimeout(resolve, left));
+      await taken();
       return (await modeler.saveXML({ format: true })).xml!;
     },
     title() {
@@ -152,7 +150,10 @@ export async function createModeler(
       const left = (TOOLS * box.width) / width;
       canvas.viewbox({ ...box, x: box.x - left, width: box.width + left });
     },
-    destroy: () => modeler.destroy(),
+    destroy() {
+      modeler.destroy();
+      dropSheet();
+    },
   };
   made.fit();
   return made;

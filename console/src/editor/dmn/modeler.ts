@@ -17,12 +17,14 @@ import 'dmn-js/dist/assets/dmn-js-literal-expression.css';
 import 'dmn-js/dist/assets/dmn-js-boxed-expression.css';
 import 'dmn-js/dist/assets/dmn-js-boxed-expression-controls.css';
 import 'dmn-js/dist/assets/dmn-font/css/dmn-codes.css';
-import '@bpmn-io/properties-panel/dist/assets/properties-panel.css';
+import panelSheet from '@bpmn-io/properties-panel/dist/assets/properties-panel.css?url';
 import '../../styles/bpmn_io.css';
 import './dmn.css';
-import { adoptStyles } from '../adopted_styles.ts';
+import { adoptStyles, useSheet } from '../adopted_styles.ts';
 import type { DecisionModeler, OnChange } from '../kinds.ts';
+import { typingIn } from '../typing.ts';
 import { holds, type Moddle } from './model.ts';
+import { PlacesModule } from './places.ts';
 
 type Named = { id: string; name?: string };
 type View = Named & { type: string; element: Moddle };
@@ -34,6 +36,7 @@ type Diagram = {
 };
 type Found = { select(element: object): void };
 type Registry = { get(id: string): object | undefined };
+type Titles = { update(name: 'name' | 'id', text: string): void };
 type Panel = { attachTo(host: HTMLElement): void; detach(): void };
 type Viewer = {
   on(name: string, call: (event: { trigger?: string }) => void): void;
@@ -42,6 +45,10 @@ type Viewer = {
 
 /** The diagram of what requires what is one of the views. */
 const DIAGRAM = 'drd';
+/** The views take what somebody types after this time, and for expressions once more. */
+const TYPING_MS = 100;
+/** The name of the file in the diagram has a time of its own in the library: 300 ms. */
+const TAKEN_MS = 320;
 const colours = {
   defaultFillColor: 'var(--shape)',
   defaultStrokeColor: 'var(--stroke)',
@@ -58,12 +65,18 @@ export async function createModeler(
   onChange: OnChange,
 ): Promise<DecisionModeler> {
   adoptStyles();
+  const dropSheet = await useSheet(panelSheet);
   const modeler = new Modeling({
     container: host,
-    common: { moddleExtensions: { zeebe } },
+    common: { moddleExtensions: { zeebe }, debounceInput: TYPING_MS },
     moddleExtensions: { zeebe },
     [DIAGRAM]: {
-      additionalModules: [DmnPropertiesPanelModule, DmnPropertiesProviderModule, ZeebePropertiesProviderModule],
+      additionalModules: [
+        DmnPropertiesPanelModule,
+        DmnPropertiesProviderModule,
+        ZeebePropertiesProviderModule,
+        PlacesModule,
+      ],
       drdRenderer: colours,
       textRenderer: { defaultStyle: { fontFamily: 'Arimo, Arial, sans-serif' } },
     },
@@ -107,11 +120,22 @@ export async function createModeler(
     if (isDiagram()) shown().get<Diagram>('canvas').zoom('fit-viewport');
     changed(false);
   };
+  const taken = typingIn([host, panel], TAKEN_MS);
+  /** The name or the id of the file, which the library forgets if somebody leaves it sooner than it takes it. */
+  const left = ({ target }: FocusEvent): void => {
+    const field = target as HTMLElement;
+    const name = (['name', 'id'] as const).find((one) => field.classList.contains(`dmn-definitions-${one}`));
+    const text = field.textContent.trim();
+    if (name && isDiagram() && text !== (modeler.getDefinitions()[name] ?? ''))
+      shown().get<Titles>('definitionPropertiesEdit').update(name, text);
+  };
+  host.addEventListener('blur', left, { capture: true });
   let lost: string[];
   try {
     lost = (await modeler.importXML(content)).warnings.map(({ message }) => message);
   } catch (error) {
     modeler.destroy();
+    dropSheet();
     throw error;
   }
   ready = true;
@@ -121,7 +145,10 @@ export async function createModeler(
     lost,
     views,
     open,
-    content: async () => (await modeler.saveXML({ format: true })).xml,
+    async content() {
+      await taken();
+      return (await modeler.saveXML({ format: true })).xml;
+    },
     title: () => modeler.getDefinitions().name || modeler.getDefinitions().id,
     mark(ids) {
       wrong = [...ids];
@@ -135,6 +162,9 @@ export async function createModeler(
     },
     undo: () => stack().undo(),
     redo: () => stack().redo(),
-    destroy: () => modeler.destroy(),
+    destroy() {
+      modeler.destroy();
+      dropSheet();
+    },
   };
 }

@@ -34,11 +34,20 @@ const evaluated = ({ decision, inputs, matchedRules }: Taken) => ({
   })),
 });
 
-async function tried(source: Source, decisionId: string, variables: Record<string, unknown>): Promise<Found> {
-  const body = { resources: [{ name: source.name, content: source.content }], decisionId, variables };
+type Resource = Pick<Source, 'name' | 'content'>;
+
+/** `imported`: files beside the edited one, which replaces a file of its name. */
+async function tried(
+  { name, content }: Source,
+  imported: readonly Resource[],
+  decisionId: string,
+  variables: Record<string, unknown>,
+): Promise<Found> {
+  const resources = [{ name, content }, ...imported.filter((one) => one.name !== name)];
+  const body = { resources, decisionId, variables };
   try {
     const { body: report } = await send<Report>({ method: 'POST', path: '/v2/simulations', body });
-    return { report, graph: graphOf(source.content) };
+    return { report, graph: graphOf(content) };
   } catch (error) {
     if (!(error instanceof Problem)) throw error;
     return { problem: error };
@@ -62,9 +71,30 @@ function Outcome({ report, graph }: { report: Report; graph: Graph }) {
 
 type TrialProps = { source: () => Promise<Source>; modeler: DecisionModeler; variables: Signal<string> };
 
+/** The files that the edited one imports. A new choice replaces the one before. */
+function Imported({ files }: { files: Signal<Resource[]> }) {
+  return (
+    <label class="field">
+      {t('trial.imported')}
+      <input
+        type="file"
+        accept=".dmn,.xml"
+        multiple
+        onChange={async (event) => {
+          const chosen = [...(event.currentTarget.files ?? [])];
+          files.value = await Promise.all(
+            chosen.map(async (file) => ({ name: file.name, content: await file.text() })),
+          );
+        }}
+      />
+    </label>
+  );
+}
+
 /** `variables`: the test data, which stay when this is closed. */
 export function DecisionTrial({ source, modeler, variables }: TrialProps) {
   const found = useSignal<Found | null>(null);
+  const imported = useSignal<Resource[]>([]);
   const busy = useSignal(false);
   const asked = useSignal('');
   const given = variablesOf(variables.value);
@@ -73,7 +103,7 @@ export function DecisionTrial({ source, modeler, variables }: TrialProps) {
   const run = async (): Promise<void> => {
     busy.value = true;
     try {
-      found.value = await tried(await source(), chosen, given.value!);
+      found.value = await tried(await source(), imported.value, chosen, given.value!);
     } finally {
       busy.value = false;
     }
@@ -96,6 +126,7 @@ export function DecisionTrial({ source, modeler, variables }: TrialProps) {
           ))}
         </select>
       </label>
+      <Imported files={imported} />
       <JsonArea label={t('variables.json')} text={variables} rows={2} problem={given.problem} />
       <div class="row">
         <Act

@@ -4,13 +4,17 @@ import { signal } from '@preact/signals';
 import '@bpmn-io/form-js-editor/dist/assets/form-js-editor-base.css';
 import '@bpmn-io/form-js-editor/dist/assets/dragula.css';
 import '@bpmn-io/form-js-viewer/dist/assets/form-js.css';
-import '@bpmn-io/form-js-editor/dist/assets/properties-panel.css';
+import panelSheet from '@bpmn-io/form-js-editor/dist/assets/properties-panel.css?url';
 import '../../styles/bpmn_io.css';
 import '../../forms/form.css';
 import './form.css';
 import { t } from '../../lib/i18n.ts';
-import { adoptStyles } from '../adopted_styles.ts';
+import { adoptStyles, useSheet } from '../adopted_styles.ts';
 import type { FormModeler, OnChange } from '../kinds.ts';
+import { typingIn } from '../typing.ts';
+
+/** The panel of properties takes what somebody types after 300 ms, and for expressions once more. */
+const TAKEN_MS = 620;
 
 type Stack = { undo(): void; redo(): void; canUndo(): boolean; canRedo(): boolean };
 type Registry = { get(id: string): object | undefined };
@@ -35,6 +39,7 @@ export async function createModeler(
   onChange: OnChange,
 ): Promise<FormModeler> {
   adoptStyles();
+  const dropSheet = await useSheet(panelSheet);
   const schema = schemaIn(content);
   const editor = new FormEditor({
     container: host,
@@ -42,11 +47,13 @@ export async function createModeler(
     additionalModules: [{ translate: ['value', translate] }],
   } as never);
   const service = <T>(name: string): T => editor.get<T>(name);
+  const taken = typingIn([host, panel], TAKEN_MS);
   let lost: string[];
   try {
     lost = (await editor.importSchema(schema as never)).warnings.map((warning: Error) => warning.message);
   } catch (error) {
     editor.destroy();
+    dropSheet();
     throw error;
   }
   const text = (): string => `${JSON.stringify(editor.saveSchema(), null, 2)}\n`;
@@ -60,7 +67,10 @@ export async function createModeler(
     kind: 'form',
     lost,
     schema: shown,
-    content: async () => text(),
+    async content() {
+      await taken();
+      return text();
+    },
     title: () => String((editor.getSchema() as { id?: string }).id ?? ''),
     mark: () => {},
     select(id) {
@@ -69,6 +79,9 @@ export async function createModeler(
     },
     undo: () => stack.undo(),
     redo: () => stack.redo(),
-    destroy: () => editor.destroy(),
+    destroy() {
+      editor.destroy();
+      dropSheet();
+    },
   };
 }

@@ -251,6 +251,7 @@ export const later = {
   'trial.answers': 'Answers of jobs, user tasks and messages (JSON, optional)',
   'trial.back': 'Previous step',
   'trial.next': 'Next step',
+  'trial.imported': 'Imported files (.dmn)',
   'trial.at': 'Step {n} of {of}',
   'trial.coverage': 'Reached elements: {n} of {of}',
   'trial.missed': 'Not reached:',

@@ -252,6 +252,7 @@ export const later: Later = {
   'trial.answers': 'Respuestas de trabajos, tareas de usuario y mensajes (JSON, opcional)',
   'trial.back': 'Paso anterior',
   'trial.next': 'Paso siguiente',
+  'trial.imported': 'Archivos importados (.dmn)',
   'trial.at': 'Paso {n} de {of}',
   'trial.coverage': 'Elementos alcanzados: {n} de {of}',
   'trial.missed': 'No alcanzados:',

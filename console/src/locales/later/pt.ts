@@ -252,6 +252,7 @@ export const later: Later = {
   'trial.answers': 'Respostas de trabalhos, tarefas de usuário e mensagens (JSON, opcional)',
   'trial.back': 'Passo anterior',
   'trial.next': 'Próximo passo',
+  'trial.imported': 'Arquivos importados (.dmn)',
   'trial.at': 'Passo {n} de {of}',
   'trial.coverage': 'Elementos alcançados: {n} de {of}',
   'trial.missed': 'Não alcançados:',

@@ -6,7 +6,7 @@ import { instanceOf } from '../../lib/instance.ts';
 import { useResource } from '../../lib/resource.ts';
 import { href, put, query } from '../../lib/router.ts';
 import type { Definition } from '../../lib/shapes.ts';
-import { ofTenant, processUrl } from '../../lib/urls.ts';
+import { processUrl } from '../../lib/urls.ts';
 import { Head } from '../../parts/head.tsx';
 import { ProblemBox } from '../../parts/problem.tsx';
 import { Wizard } from './wizard.tsx';
@@ -46,12 +46,7 @@ export function Migration() {
         crumbs={
           data && (
             <>
-              <a
-                href={processUrl(data.from.processDefinitionId, {
-                  version: data.from.version,
-                  ...ofTenant(data.from.tenantId),
-                })}
-              >
+              <a href={processUrl(data.from.processDefinitionId, data.from.tenantId, { version: data.from.version })}>
                 {titleOf(data.from)}
               </a>
               {' / '}
