@@ -253,7 +253,7 @@ def test_the_template_of_http_calls_has_all_of_the_contract():
 
 
 def test_every_connector_has_a_template():
-    """Of those that `make tables` writes from the contracts, each has all inputs and the type of its jobs."""
+    """Each template that `make tables` writes from the contracts has all inputs and the type of its jobs."""
     templates = {each["name"]: each for each in json.loads(element_templates.PAGE.read_text())}
     served = [each for each in CONTRACTS if each not in (HTTP_JSON, *element_templates.WITHOUT)]
     assert list(templates) == [each.name for each in served]

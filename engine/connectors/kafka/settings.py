@@ -41,7 +41,7 @@ BOUNDS: Settings = {
     "max.partition.fetch.bytes": 1024 * 1024,
     "receive.message.max.bytes": 16 * 1024 * 1024,
 }
-"""Whatever a broker sends."""
+"""Limits of the client, whatever a broker sends."""
 
 
 async def settings_of(inputs: Inputs, policy: AddressPolicy, used: UsedSecrets) -> Settings:
