@@ -19,13 +19,14 @@ _ERROR_NUMBER = re.compile(r"^\[Errno -?\d+\] ")
 def failure_of(error: Exception, address: str) -> ClientError:
     """The failure of a request to this address. One that may have arrived is `in_doubt`."""
     if isinstance(error, _NOT_CONNECTED):
-        if "WRONG_VERSION_NUMBER" in str(error):
+        reason = _reason(error)
+        if "WRONG_VERSION_NUMBER" in reason:
             plain = address.replace("https:", "http:", 1)
             return Unreachable(f"the server at {address} does not speak TLS: use {plain}")
-        if "CERTIFICATE_VERIFY_FAILED" in str(error):
+        if "CERTIFICATE_VERIFY_FAILED" in reason:
             advice = "SSL_CERT_FILE names a file with the certificate of its authority"
-            return Unreachable(f"the certificate of {address} is not trusted ({_reason(error)}): {advice}")
-        return Unreachable(f"no server answers at {address} ({_reason(error)}): is `vivero up` running?")
+            return Unreachable(f"the certificate of {address} is not trusted ({reason}): {advice}")
+        return Unreachable(f"no server answers at {address} ({reason}): is `vivero up` running?")
     if isinstance(error, httpx.PoolTimeout):
         return Unreachable(f"all connections of this client to {address} are in use: give it more `connections`")
     if isinstance(error, httpx.HTTPError) and not isinstance(error, httpx.UnsupportedProtocol):
@@ -34,6 +35,7 @@ def failure_of(error: Exception, address: str) -> ClientError:
 
 
 def _reason(error: Exception) -> str:
+    """The first text of the error and its causes. Under Trio, failures of TLS have theirs in the cause alone."""
     cause: BaseException | None = error
     while cause is not None and not str(cause):
         cause = cause.__cause__ or cause.__context__

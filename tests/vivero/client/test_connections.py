@@ -1,6 +1,7 @@
 """The client that blocks connects as the others do: with credentials of the environment, and with limits of answers."""
 
 import base64
+import ssl
 
 import httpx
 import pytest
@@ -91,9 +92,12 @@ def test_answers_that_no_server_of_ours_sends(monkeypatch, answer, reason):
         sent_by(lambda: answer, address="http://server", retry_s=0)
 
 
-def test_a_certificate_that_is_not_trusted_is_named_as_the_reason():
-    """The server runs, so the advice is another one."""
-    error = httpx.ConnectError("[SSL: CERTIFICATE_VERIFY_FAILED] certificate verify failed: self-signed certificate")
+@pytest.mark.parametrize("says", [True, False], ids=["in the error", "in its cause"])
+def test_a_certificate_that_is_not_trusted_is_named_as_the_reason(says):
+    """The server runs, so the advice is another one. Under Trio, httpx gives the text to the cause alone."""
+    cause = ssl.SSLError(1, "[SSL: CERTIFICATE_VERIFY_FAILED] certificate verify failed: self-signed certificate")
+    error = httpx.ConnectError(str(cause) if says else "")
+    error.__cause__ = cause
     said = str(failure_of(error, "https://server:1"))
     assert said.startswith("the certificate of https://server:1 is not trusted ([SSL: CERTIFICATE_VERIFY_FAILED]")
     assert said.endswith("self-signed certificate): SSL_CERT_FILE names a file with the certificate of its authority")
