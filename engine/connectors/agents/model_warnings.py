@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
-from vivero.core.agents.tools import GATEWAY, alias
+from vivero.core.agents.tools import alias, is_gateway
 from vivero.core.bpmn.elements.ad_hoc import AI_FUNCTION, ELEMENTS_VARIABLE
 from vivero.core.bpmn.model import Node, NodeId, Process
 from vivero.core.bpmn.reading.report import quote
@@ -34,7 +34,7 @@ def of_agent(node: Node, type: str, process: Process) -> Iterator[tuple[Node, st
 
 def _described(node: Node) -> Mapping[NodeId, bool]:
     """The tools, and whether each has a documentation. Gateways describe their own tools."""
-    tools = [one for one in node.presets[ELEMENTS_VARIABLE] if GATEWAY not in (one.get("properties") or {})]
+    tools = [one for one in node.presets[ELEMENTS_VARIABLE] if not is_gateway(one)]
     return {one["elementId"]: bool(one.get("documentation")) for one in tools}
 
 

@@ -14,7 +14,7 @@ from typing import Any
 import trio
 
 from vivero.engine.connectors.errors import ConnectorError, bad_input
-from vivero.engine.connectors.http.requests import read_headers
+from vivero.engine.connectors.http.requests import read_headers, read_url
 from vivero.engine.connectors.mcp.remote import McpRemote
 from vivero.engine.connectors.work.calls import Call
 
@@ -39,9 +39,18 @@ class McpConfigured(McpRemote):
             raise ConnectorError(
                 "NOT_ALLOWED", f"{SETTING}: the type of '{name[:200]}' must be http or sse", final=True
             )
-        for value in read_headers(client.get("headers")).values():
-            call.used.hide(value)
+        _hide(client, call)
         return client, kind == "sse"
+
+
+def _hide(client: Mapping[str, Any], call: Call) -> None:
+    """Mask all that may be secret in the file: headers, credentials, and the parameters of the URL."""
+    access, url = client.get("authentication"), read_url(client.get("url"))
+    given = access if isinstance(access, dict) else {}
+    secret = (given.get(name) for name in ("password", "token", "value", "clientSecret"))
+    for text in (*read_headers(client.get("headers")).values(), *url.params.values(), *secret):
+        if isinstance(text, str):
+            call.used.hide(text)
 
 
 def _allows(client: Any, tenant: str) -> bool:

@@ -24,7 +24,15 @@ from vivero.core.feel import EvaluationError, from_json
 from vivero.engine.connectors.contracts.tool_servers.mcp import PROMPT_ERROR, RESOURCE_ERROR, SERVER_ERROR, TOO_MANY
 from vivero.engine.connectors.errors import ConnectorError
 from vivero.engine.connectors.mcp.operations import CALL, Operation, error_result
-from vivero.engine.connectors.mcp.results import LISTS, Store, listed, prompt_result, resource_result, tool_result
+from vivero.engine.connectors.mcp.results import (
+    LISTS,
+    Store,
+    bounded,
+    listed,
+    prompt_result,
+    resource_result,
+    tool_result,
+)
 from vivero.engine.connectors.mcp.transport import BoundedTransport
 from vivero.engine.connectors.outbound.http_json import without_nul
 
@@ -35,6 +43,8 @@ SESSION_LOST = "Session terminated"
 COMPLETE = "complete"
 MOST_SHOWN = 1000
 """Characters of a server's error."""
+MOST_ERRORS = 20
+"""The errors of an answer that are shown: the library takes 10 µs to write each."""
 _CODES = {"prompts/get": PROMPT_ERROR, "resources/read": RESOURCE_ERROR}
 
 
@@ -88,10 +98,12 @@ async def operated(
             return error_result(operation, why)
         raise ConnectorError(_CODES[operation.method], why, final=True)
     progress, lost = Sending(), False
+    end = trio.current_time() + limit_s
+    store = bounded(store)
     while True:
         transport = make()
         try:
-            with trio.fail_after(limit_s):
+            with trio.fail_at(end):
                 return await _run(endpoint, operation, transport, limit_s, store, progress)
         except trio.TooSlowError:
             failure = ConnectorError("TIMEOUT", "the server did not answer within the time limit")
@@ -134,9 +146,9 @@ async def _run(
         found = _first(rest)
         if isinstance(found, ConnectorError):
             raise found from group
-        raise _failure(transport, operation, str(found)) from group
+        raise _failure(transport, operation, _said(found)) from group
     except (httpx2.HTTPError, httpx2.StreamError, RuntimeError, ValueError, OSError) as error:
-        raise _failure(transport, operation, str(error)) from error
+        raise _failure(transport, operation, _said(error)) from error
 
 
 def _first(group: BaseExceptionGroup[BaseException]) -> BaseException:
@@ -146,6 +158,13 @@ def _first(group: BaseExceptionGroup[BaseException]) -> BaseException:
     while isinstance(found, BaseExceptionGroup):
         found = found.exceptions[0]
     return found
+
+
+def _said(error: BaseException) -> str:
+    """The text of an error. One that the library writes for each item of an answer can be long."""
+    if isinstance(error, ValidationError) and (number := error.error_count()) > MOST_ERRORS:
+        return f"the answer has {number} errors against the protocol"
+    return str(error)
 
 
 def _failure(transport: BoundedTransport, operation: Operation, said: str) -> ConnectorError:

@@ -5,6 +5,7 @@ The library hides failures of its transport behind errors of its own, so the fir
 
 from __future__ import annotations
 
+import re
 from collections.abc import AsyncIterator
 from contextlib import suppress
 
@@ -18,6 +19,9 @@ from vivero.engine.connectors.http.transport import CheckedTransport
 
 CONNECTIONS = 4
 """A stream that the server opens, the requests, and the end of the session."""
+MOST_VALUES = 20_000
+"""Values of JSON in one response: nothing else runs while the library makes objects of them, 10 µs for each."""
+_LINE_ENDS = re.compile(rb"[\r\n]+")
 
 
 class BoundedTransport(httpx2.AsyncBaseTransport):
@@ -56,14 +60,17 @@ class BoundedTransport(httpx2.AsyncBaseTransport):
         if request.method == "POST":
             self.status = response.status_code if response.status_code >= 400 else None
         return httpx2.Response(
-            response.status_code, headers=response.headers.raw, stream=_Content(response, self), request=request
+            response.status_code, headers=_in_utf8(response.headers), stream=_Content(response, self), request=request
         )
 
-    def take(self, part: bytes) -> None:
-        """Count a part of a response. Raises httpx2.HTTPError beyond the bound."""
+    def take(self, part: bytes, values: ValueCounter) -> None:
+        """Count a part of a response. Raises httpx2.HTTPError beyond the bounds."""
         self._left -= len(part)
         if self._left < 0:
             text = f"the answers of the server have more than {self.most_bytes} bytes"
+            raise self._failed(ConnectorError("RESPONSE_TOO_LARGE", text, final=True))
+        if values.add(part) > MOST_VALUES:
+            text = f"an answer of the server has more than {MOST_VALUES} values"
             raise self._failed(ConnectorError("RESPONSE_TOO_LARGE", text, final=True))
 
     def lost(self, error: httpx.HTTPError) -> httpx2.HTTPError:
@@ -78,12 +85,45 @@ class BoundedTransport(httpx2.AsyncBaseTransport):
         await self._transport.aclose()
 
 
+class ValueCounter:
+    """Counts the values of JSON in parts of a response by the signs before them, which lie outside of texts.
+
+    No text of JSON has a line end, so each line of an event stream begins outside of a text.
+    """
+
+    __slots__ = ("_count", "_in_text", "_rest")
+
+    def __init__(self) -> None:
+        self._count, self._in_text, self._rest = 0, False, b""
+
+    def add(self, part: bytes) -> int:
+        """The values so far."""
+        content = self._rest + part
+        kept = len(content) - (len(content) - len(content.rstrip(b"\\"))) % 2  # the last sign begins an escape
+        content, self._rest = content[:kept], content[kept:]
+        for number, line in enumerate(_LINE_ENDS.split(content.replace(b"\\\\", b"").replace(b'\\"', b""))):
+            pieces = line.split(b'"')
+            begins = self._in_text and not number
+            outside = b"".join(pieces[begins::2])
+            self._count += sum(map(outside.count, (b",", b"[", b"{")))
+            self._in_text = bool((len(pieces) - 1 + begins) % 2)
+        return self._count
+
+
+def _in_utf8(headers: httpx.Headers) -> list[tuple[bytes, bytes]]:
+    """The headers of a response without the character set, which is always UTF-8 in this protocol."""
+    return [
+        (name, value.partition(b";")[0] if name.lower() == b"content-type" else value) for name, value in headers.raw
+    ]
+
+
 class _Content(httpx2.AsyncByteStream):
     """The content of a response. It is no generator, which Python would have to end if nobody reads its rest."""
 
     def __init__(self, response: httpx.Response, transport: BoundedTransport) -> None:
         self._response, self._transport = response, transport
         self._parts: AsyncIterator[bytes] | None = None
+        self._values = ValueCounter()
 
     def __aiter__(self) -> AsyncIterator[bytes]:
         self._parts = self._response.stream.__aiter__()  # type: ignore[union-attr]  # that of the transport
@@ -95,7 +135,7 @@ class _Content(httpx2.AsyncByteStream):
             part = await anext(self._parts)
         except httpx.HTTPError as error:
             raise self._transport.lost(error) from error
-        self._transport.take(part)
+        self._transport.take(part, self._values)
         return part
 
     async def aclose(self) -> None:

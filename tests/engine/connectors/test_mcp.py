@@ -17,6 +17,7 @@ from vivero.engine.connectors.agent_settings import AgentSettings
 from vivero.engine.connectors.contracts.tool_servers.mcp import MCP_CLIENT, MCP_REMOTE
 from vivero.engine.connectors.mcp.configured import McpConfigured
 from vivero.engine.connectors.mcp.remote import McpRemote
+from vivero.engine.connectors.mcp.transport import ValueCounter
 from vivero.engine.connectors.settings import ConnectorSettings
 from vivero.engine.connectors.work.calls import outcome
 from vivero.engine.connectors.work.jobs import ConnectorJob
@@ -138,18 +139,24 @@ async def test_secrets_go_to_the_server_and_do_not_come_back(work, server):
     assert found["content"] == [{"type": "text", "text": "your token is ***, not {{secrets.KEY}}"}]
 
 
-async def test_failures_of_a_tool_are_results(work, server):
+async def test_failures_of_a_tool_are_results(work, server, files):
     """Situation 20: an error of the tool, one of the protocol, a tool that is filtered, a server that goes away."""
     answers = {
         "bad": said("no", isError=True),
         "broken": ValueError("exploded"),
         "flood": said("x" * 300_000),
+        "odd": {"content": [{}] * 100},
+        "files": {"content": [{"type": "image", "mimeType": "image/png", "data": ""}] * 101},
     }
     server.answer = stub = McpServer({"tools/call": lambda params: answers[params["name"]]})
-    for name, why in (("bad", "no"), ("broken", "exploded"), ("flood", "more than 200000 bytes")):
+    for name, why in (
+        *(("bad", "no"), ("broken", "exploded"), ("flood", "more than 200000 bytes")),
+        *(("odd", "errors against the protocol"), ("files", "more than 100 files")),
+    ):
         found = result(await work(as_tool("tools/call", {"name": name})))
         assert found["isError"], name
         assert why in found["content"][0]["text"]
+    assert len(files.stored) == 100
     before = len(stub.calls)
     found = result(await work(as_tool("tools/call", {"name": "bad"}, included=["good"])))
     assert found["isError"]
@@ -215,6 +222,37 @@ async def test_floods_of_tools_end(work, server, most):
     assert len(stub.made("tools/list")) == 100
 
 
+@pytest.mark.parametrize("kind", ["application/json", "text/event-stream; charset=cp037"])
+async def test_answers_of_many_values_end_before_they_are_read(work, server, kind):
+    """Nothing else runs while the library reads an answer. A stream of events has another character set, and a text."""
+    stub = McpServer({"tools/call": said("x", structuredContent={"a": [[]] * 10_001})})
+
+    def answer(request):
+        status, headers, content = stub(request)
+        if not (request.method == "POST" and request.json["method"] == "tools/call"):
+            return status, headers, content
+        text = json.dumps(content)
+        if "event" in kind:
+            text = f': a "\n\ndata: {text}\n\n'
+        return status, {"Content-Type": kind}, text.encode()
+
+    server.answer = answer
+    found = result(await work(as_tool("tools/call", {"name": "x"})))
+    assert "more than 20000 values" in found["content"][0]["text"]
+
+
+@pytest.mark.parametrize("size", [1, 2, 3, 1000])
+def test_values_are_counted_outside_of_texts(size):
+    document = {"a": [1, 'b"[{,\\', {"c": []}, "\\", '\\"'], "[[": ",,"}
+    for text, times in (
+        (json.dumps(document), 1),
+        (f': "\ndata: {json.dumps(document)}\r\ndata: {json.dumps(document)}', 2),
+    ):
+        counter, content = ValueCounter(), text.encode()
+        counts = [counter.add(content[at : at + size]) for at in range(0, len(content), size)]
+        assert counts[-1] == 9 * times, "an object, a list, 4 commas in it, an object, a list, and a comma"
+
+
 async def test_addresses_are_checked_and_redirects_stay(work, server):
     message, left = failed(await work(as_tool("tools/call", {"name": "x"}), allowed=""))
     assert message.startswith("FORBIDDEN_ADDRESS: 127.0.0.1 is not a public address")
@@ -255,7 +293,7 @@ async def test_the_transport_of_2024(work):
 
 CLIENTS = """
 [crm]
-url = "{url}/mcp"
+url = "{url}/mcp?key=canary-key"
 headers = {{ X-Key = "canary-header" }}
 authentication = {{ type = "bearer", token = "canary-token" }}
 [theirs]
@@ -269,12 +307,14 @@ type = "stdio"
 
 
 async def test_servers_of_the_operator(work, server, tmp_path):
-    server.answer = McpServer({"tools/call": lambda params: said("canary-token and canary-header and {{secrets.KEY}}")})
+    server.answer = McpServer(
+        {"tools/call": lambda params: said("canary-token and canary-header and canary-key and {{secrets.KEY}}")}
+    )
     file = tmp_path / "clients.toml"
     file.write_text(CLIENTS.format(url=server.url))
     mode = as_tool("tools/call", {"name": "x"})
     found = result(await work(mode, client_id="crm", file=file))
-    assert found["content"] == [{"type": "text", "text": "*** and *** and {{secrets.KEY}}"}]
+    assert found["content"] == [{"type": "text", "text": "*** and *** and *** and {{secrets.KEY}}"}]
     assert server.received[0].headers["authorization"] == "Bearer canary-token"
     for client, why in (
         ("theirs", "does not give"),
