@@ -96,7 +96,8 @@ def _tool(gateway: str, item: Any) -> ToolDefinition:
 
 
 def _invalid(gateway: str, why: str) -> AgentError:
-    return AgentError(INVALID, f"the gateway '{gateway}': {why}")
+    again = "to ask the gateways again, set agentContext to null and toolCallResults to [] in the sub-process"
+    return AgentError(INVALID, f"the gateway '{gateway}': {why} ({again})")
 
 
 def route(name: str, gateways: Iterable[str]) -> tuple[str, str] | None:

@@ -102,11 +102,11 @@ class ValueCounter:
         kept = len(content) - (len(content) - len(content.rstrip(b"\\"))) % 2  # the last sign begins an escape
         content, self._rest = content[:kept], content[kept:]
         for number, line in enumerate(_LINE_ENDS.split(content.replace(b"\\\\", b"").replace(b'\\"', b""))):
-            pieces = line.split(b'"')
+            split = line.split(b'"')
             begins = self._in_text and not number
-            outside = b"".join(pieces[begins::2])
-            self._count += sum(map(outside.count, (b",", b"[", b"{")))
-            self._in_text = bool((len(pieces) - 1 + begins) % 2)
+            structure = b"".join(split[begins::2])
+            self._count += sum(map(structure.count, (b",", b"[", b"{")))
+            self._in_text = bool((len(split) - 1 + begins) % 2)
         return self._count
 
 

@@ -160,6 +160,10 @@ def test_wrong_discoveries_name_the_gateway(given, why):
     with pytest.raises(AgentError, match=f"the gateway 'files': {why}") as raised:
         asks(context=written(first.context), results=[given, offers("crm")], elements=ALL)
     assert raised.value.code == mcp.INVALID
+    assert "set agentContext to null and toolCallResults to []" in raised.value.message
+    again = asks(context=None, results=[], elements=ALL)
+    assert isinstance(again, Activate)
+    assert [call.name for call in again.calls] == ["files", "crm"], "as the message says"
 
 
 def test_a_tool_that_is_listed_twice_is_one():
