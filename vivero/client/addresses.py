@@ -94,6 +94,8 @@ def _made(address: str) -> Iterator[None]:
 def _settings(
     address: str, credentials: Credentials | None, timeout_s: float, connections: int | None
 ) -> dict[str, Any]:
+    if isinstance(credentials, tuple):
+        _check_encodable(credentials)
     return {
         "base_url": address,
         "timeout": timeout_s,
@@ -114,7 +116,9 @@ def connections_to(
         found = _settings(address, credentials, timeout_s, connections)
         if not reaches(address, is_local=not found["trust_env"]):
             return None
-        tls = found["verify"] if address.startswith("https:") else None
+        tls: ssl.SSLContext | None = found["verify"] if address.startswith("https:") else None
+        if tls is not None:
+            tls.set_alpn_protocols(["http/1.1"])
         return KeptConnections(address, found["headers"], found["auth"], tls, timeout_s, connections)
 
 
@@ -124,6 +128,14 @@ def _certificates(secure: bool) -> ssl.SSLContext:
     A twentieth of a second of CPU goes into reading them.
     """
     return httpx.create_ssl_context() if secure else ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
+
+
+def _check_encodable(credentials: tuple[str, str]) -> None:
+    """Raises NotSendable, without the password."""
+    try:
+        ":".join(credentials).encode()
+    except UnicodeEncodeError:
+        raise NotSendable("the user's name or password has bytes that are not UTF-8") from None
 
 
 def _bearer(token: str) -> dict[str, str]:

@@ -19,15 +19,16 @@ from vivero.api.serving.server import Endpoint, open_listeners
 from vivero.api.tls import server
 
 
-def write_certificate(directory, name="localhost"):
-    """A certificate that signs itself, and its key."""
+def write_certificate(directory, name="localhost", subject_name=None, ends_in_days=1):
+    """A certificate that signs itself, and its key. `subject_name`: the host, `localhost` by default."""
     key = ec.generate_private_key(ec.SECP256R1())
     subject = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, name)])
     now = datetime.now(UTC)
     builder = x509.CertificateBuilder().subject_name(subject).issuer_name(subject).public_key(key.public_key())
-    builder = builder.serial_number(x509.random_serial_number()).not_valid_before(now - timedelta(days=1))
-    builder = builder.not_valid_after(now + timedelta(days=1))
-    builder = builder.add_extension(x509.SubjectAlternativeName([x509.DNSName("localhost")]), critical=False)
+    builder = builder.serial_number(x509.random_serial_number()).not_valid_before(now - timedelta(days=3))
+    builder = builder.not_valid_after(now + timedelta(days=ends_in_days))
+    names = [subject_name or x509.DNSName("localhost")]
+    builder = builder.add_extension(x509.SubjectAlternativeName(names), critical=False)
     certificate = builder.sign(key, hashes.SHA256())
     paths = directory / "chain.pem", directory / "key.pem"
     paths[0].write_bytes(certificate.public_bytes(serialization.Encoding.PEM))

@@ -1,6 +1,7 @@
 """The requests of workers on connections of their own: answers of all kinds, and servers that close or say nothing."""
 
-from contextlib import asynccontextmanager
+import math
+from contextlib import asynccontextmanager, suppress
 from functools import partial
 
 import anyio
@@ -9,6 +10,7 @@ import pytest
 
 from vivero.client import addresses
 from vivero.client.answers import Conflict, NotSendable
+from vivero.client.http1 import connections
 from vivero.client.rest import Client, ClientError, Unreachable
 
 OK = b"HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\n{}"
@@ -18,21 +20,33 @@ CONFLICT = b"HTTP/1.1 409 Conflict\r\ncontent-length: 21\r\n\r\n" + b'{"title":"
 class Server:
     """Answers each request with the next of the given bytes; None closes without one. `closes`: after an answer."""
 
+    scheme = "http"
+
     def __init__(self, *answers, closes=False, reads=True) -> None:
         self.answers, self.closes, self.reads = list(answers), closes, reads
-        self.connections = 0
+        self.connections = self.open = 0
         self.requests = []
 
     @asynccontextmanager
     async def running(self):
-        listener = await anyio.create_tcp_listener(local_host="127.0.0.1", local_port=0)
-        async with listener, anyio.create_task_group() as group:
-            group.start_soon(listener.serve, self._serve)
-            yield f"http://127.0.0.1:{listener.extra(anyio.abc.SocketAttribute.local_port)}"
+        plain = await anyio.create_tcp_listener(local_host="127.0.0.1", local_port=0)
+        async with plain, anyio.create_task_group() as group:
+            group.start_soon(self.listener(plain).serve, self._serve)
+            yield f"{self.scheme}://127.0.0.1:{plain.extra(anyio.abc.SocketAttribute.local_port)}"
             group.cancel_scope.cancel()
+
+    def listener(self, plain):
+        return plain
 
     async def _serve(self, stream):
         self.connections += 1
+        self.open += 1
+        try:
+            await self._answer(stream)
+        finally:
+            self.open -= 1
+
+    async def _answer(self, stream):
         async with stream:
             while self.answers:
                 if self.reads:
@@ -46,7 +60,9 @@ class Server:
                 await stream.send(answer)
                 if self.closes:
                     return
-            await anyio.sleep_forever()
+            with suppress(anyio.EndOfStream, anyio.BrokenResourceError):
+                while True:
+                    await stream.receive()
 
 
 def on(backend, function, *arguments):
@@ -186,6 +202,61 @@ def test_no_server_and_no_free_connection_are_not_in_doubt(backend):
         return full.value.in_doubt, away.value.in_doubt
 
     assert on(backend, ask) == (False, False)
+
+
+def test_a_client_that_is_cancelled_closes_all_of_its_connections(backend):
+    server = Server(*[OK] * 3)
+
+    async def ask():
+        async with server.running() as address:
+            with anyio.CancelScope() as scope:
+                async with Client(address, credentials="") as client:
+                    async with anyio.create_task_group() as group:
+                        for _ in range(3):
+                            group.start_soon(client.exchange, "POST", "/v2/x", b"{}")
+                    scope.cancel()
+            with anyio.fail_after(20):
+                while server.open:
+                    await anyio.lowlevel.checkpoint()
+
+    on(backend, ask)
+    assert server.connections == 3
+
+
+class KeptFor:
+    """Times for which connections are kept, one after the other."""
+
+    def __init__(self, *times_s) -> None:
+        self._times = iter(times_s)
+
+    def __radd__(self, now) -> float:
+        return now + next(self._times)
+
+
+def test_connections_that_are_kept_for_too_long_are_closed(backend, monkeypatch):
+    """Also those below one that is used again and again."""
+    server = Server(*[OK] * 3)
+    monkeypatch.setattr(connections, "KEPT_S", KeptFor(0, math.inf, math.inf))
+
+    async def ask():
+        async with server.running() as address, Client(address, credentials="") as client:
+            async with anyio.create_task_group() as group:
+                for _ in range(2):
+                    group.start_soon(client.exchange, "POST", "/v2/x", b"{}")
+            await client.exchange("POST", "/v2/x", b"{}")
+            with anyio.fail_after(20):
+                while server.open > 1:
+                    await anyio.lowlevel.checkpoint()
+
+    on(backend, ask)
+    assert server.connections == 2
+
+
+@pytest.mark.parametrize("given", ["se\udcffcret", ("ada", "se\udcffcret"), ("se\udcffcret", "x")])
+def test_credentials_that_cannot_be_sent_are_not_shown(given):
+    with pytest.raises(NotSendable) as error:
+        Client("http://engine", credentials=given)
+    assert "cret" not in str(error.value)
 
 
 @pytest.mark.parametrize(

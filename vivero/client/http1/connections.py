@@ -21,6 +21,7 @@ import anyio.abc
 import httptools
 import httpx
 from anyio.abc import SocketAttribute
+from anyio.streams.tls import TLSAttribute
 
 from vivero.client.answers import MAX_ANSWER_BYTES, ClientError, NotSendable
 
@@ -67,9 +68,10 @@ class KeptConnections:
         self._idle: list[tuple[anyio.abc.ByteStream, float]] = []
 
     async def close(self) -> None:
-        """Close the connections that no request uses."""
-        while self._idle:
-            await anyio.aclose_forcefully(self._idle.pop()[0])
+        """Close the connections that no request uses, also while the caller is cancelled."""
+        with anyio.CancelScope(shield=True):
+            while self._idle:
+                await anyio.aclose_forcefully(self._idle.pop()[0])
 
     async def request(
         self, method: str, path: str, content: bytes, headers: Mapping[str, str], timeout_s: float | None = None
@@ -103,10 +105,12 @@ class KeptConnections:
         return f"{method} {self._path}{path} HTTP/1.1\r\n{self._head}{_lines(headers)}{length}".encode() + content
 
     async def _taken(self) -> anyio.abc.ByteStream | None:
-        """A connection that is kept and that the server has not closed."""
+        """A connection that is kept and that the server has not closed. Closes those that are kept for too long."""
+        while self._idle and self._idle[0][1] <= anyio.current_time():  # the oldest are first
+            await anyio.aclose_forcefully(self._idle.pop(0)[0])
         while self._idle:
-            stream, until = self._idle.pop()
-            if anyio.current_time() < until and not _is_readable(stream):
+            stream, _ = self._idle.pop()
+            if not _is_readable(stream):
                 return stream
             await anyio.aclose_forcefully(stream)
         return None
@@ -208,10 +212,24 @@ class _Answer:
 
 
 def _is_readable(stream: anyio.abc.ByteStream) -> bool:
-    """Whether a connection without a request has something to read: then the server has closed it."""
+    """Whether a connection without a request has something to read: its end, or an answer that belongs to nothing."""
     poll = select.poll()
     poll.register(stream.extra(SocketAttribute.raw_socket), select.POLLIN)
-    return bool(poll.poll(0))
+    return bool(poll.poll(0)) or _is_decrypted(stream)
+
+
+def _is_decrypted(stream: anyio.abc.ByteStream) -> bool:
+    """Whether TLS has more of what came with the last answer."""
+    tls = stream.extra(TLSAttribute.ssl_object, None)
+    if tls is None:
+        return False
+    try:
+        tls.read(1)
+    except ssl.SSLWantReadError:
+        return False
+    except ssl.SSLError:  # such as the end
+        return True
+    return True
 
 
 def _lines(headers: Mapping[str, str]) -> str:
