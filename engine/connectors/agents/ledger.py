@@ -86,14 +86,6 @@ class Ledger:
                 found = await agents.find_answer(connection, int(job.job_key), call.digest)
         return None if found is None else found.encode()
 
-    async def keep(self, job: ConnectorJob, call: PreparedCall, answer: bytes) -> None:
-        """Keep an answer. If that fails, the call is made again only if the node ends before the job does."""
-        try:
-            async with self._connections() as connection:
-                await agents.keep_answer(connection, int(job.job_key), call.digest, job.tenant_id, answer.decode())
-        except StorageError as error:
-            log.warning("the answer of a model could not be kept", job=job.job_key, why=describe(error))
-
     # -- budgets
 
     async def reserve(self, job: ConnectorJob, call: PreparedCall) -> Reservation:
@@ -114,9 +106,18 @@ class Ledger:
         return replace(made, budgets=budgets)
 
     async def settle(
-        self, job: ConnectorJob, reserved: Reservation, usage: TokenUsage | None, record: CallRecord
+        self,
+        job: ConnectorJob,
+        reserved: Reservation,
+        usage: TokenUsage | None,
+        record: CallRecord,
+        answer: bytes | None = None,
     ) -> None:
-        """Record a call, and count what it has used. A call that does not say it counts as its reservation."""
+        """Keep the answer of a call, record the call and count what it has used: all of that, or nothing.
+
+        A call that does not say it counts as its reservation. If an answer is not kept, the call is made again only if
+        the node ends before the job does.
+        """
         cost = reserved.cost_of(usage)
         record = record._replace(cost=cost, currency="" if cost is None else self._prices.currency)
         if usage is not None:
@@ -126,18 +127,22 @@ class Ledger:
         self._figures.count(record.model, record.outcome, tokens, cost, record.currency)
         try:
             async with self._connections() as connection, connection.transaction():
+                if answer is not None:
+                    key, digest = int(job.job_key), record.request_digest
+                    await agents.keep_answer(connection, key, digest, job.tenant_id, answer.decode())
+                await agents.record(connection, int(job.job_key), record)  # locks the job first, as deletions do
                 if usage is not None:
                     difference = _tokens(usage) - reserved.tokens
                     await agents.settle(connection, reserved.budgets, difference, (cost or 0) - reserved.cost)
-                await agents.record(connection, int(job.job_key), record)
         except StorageError as error:
-            log.warning("a call of a model is not recorded, and counts as its reservation", why=describe(error))
+            text = "a call of a model is not recorded, its answer not kept, and it counts as its reservation"
+            log.warning(text, job=job.job_key, why=describe(error))
 
     def _estimate(self, call: PreparedCall) -> Reservation:
         """Tokens that a call may use, and what they cost."""
         limits = [call.provider.parameters.get(name) for name in _LIMITS]
-        output = next((int(limit) for limit in limits if isinstance(limit, int) and limit > 0), OUTPUT_TOKENS)
-        output = min(output, MOST_TOKENS)
+        known = [int(limit) for limit in limits if isinstance(limit, int) and limit > 0]
+        output = min(max(known, default=OUTPUT_TOKENS), MOST_TOKENS)
         input, price = len(call.content) // CHARACTERS_PER_TOKEN, self._prices.of(call.provider.model)
         return Reservation(input + output, 0 if price is None else price.at_most(input, output), price)
 

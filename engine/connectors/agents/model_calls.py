@@ -31,6 +31,7 @@ from vivero.engine.jobs.durations import seconds
 
 CONNECT_S = 10.0
 NOT_ALLOWED = "NOT_ALLOWED"
+FORBIDDEN_ADDRESS = "FORBIDDEN_ADDRESS"
 _AMAZON = ".amazonaws.com"
 
 _encode = msgspec.json.Encoder(decimal_format="number").encode
@@ -83,13 +84,24 @@ def prepared(provider: Provider, request: ModelRequest, used: UsedSecrets) -> Pr
     return PreparedCall(provider, request, content, hashlib.sha256(named + content).hexdigest())
 
 
-async def respond(call: PreparedCall, client: HttpClient, settings: AgentSettings, used: UsedSecrets) -> bytes:
+@dataclass(frozen=True, slots=True, repr=False)
+class ReadyCall:
+    """A call with its credentials, and its time."""
+
+    request: HttpRequest
+    limit_s: float
+
+
+def ready(call: PreparedCall, settings: AgentSettings) -> ReadyCall:
+    """The request of a call. Raises AgentError, ConnectorError for inputs that cannot be sent."""
+    return ReadyCall(_http_request(call, settings), min(settings.max_call_s, _timeout_s(call.provider)))
+
+
+async def respond(call: ReadyCall, client: HttpClient, used: UsedSecrets) -> bytes:
     """The body of a good answer, without secrets. Raises AgentError."""
-    request = _http_request(call, settings)
-    limit_s = min(settings.max_call_s, _timeout_s(call.provider))
     try:
-        with trio.fail_after(limit_s):
-            response = await client.call(request, Credentials())
+        with trio.fail_after(call.limit_s):
+            response = await client.call(call.request, Credentials())
     except trio.TooSlowError as error:
         raise _failed("TIMEOUT: the provider did not answer within the time limit") from error
     except ConnectorError as error:

@@ -27,7 +27,14 @@ from vivero.engine.connectors.agents.call_records import CANCELLED, answered, re
 from vivero.engine.connectors.agents.files import has_documents, with_files
 from vivero.engine.connectors.agents.ledger import Ledger, Reservation, Stopped
 from vivero.engine.connectors.agents.memories import closed, opened
-from vivero.engine.connectors.agents.model_calls import PreparedCall, check_allowed, prepared, respond
+from vivero.engine.connectors.agents.model_calls import (
+    FORBIDDEN_ADDRESS,
+    PreparedCall,
+    check_allowed,
+    prepared,
+    ready,
+    respond,
+)
 from vivero.engine.connectors.errors import ConnectorError
 from vivero.engine.connectors.outbound.http_json import without_nul
 from vivero.engine.connectors.outbound.surroundings import Surroundings
@@ -40,8 +47,9 @@ log = structlog.get_logger(__name__)
 
 JITTER = 0.1
 """Pauses that a provider asks for become longer by up to this part, so that agents do not all come back at once."""
-KEEP_S = 2.0
-"""Time to store an answer while the node stops, or the job is gone."""
+KEEP_S, STOPPING_S = 10.0, 2.0
+"""Time to store the end of a call, within the margin of a lease; and while the node stops, or the job is gone."""
+INTERNAL_ERROR = "INTERNAL_ERROR"
 WITH_FILES = 8
 """Calls of models with files that a node makes at once, so that it keeps few files in memory."""
 CONTEXT = "agentContext"
@@ -118,37 +126,45 @@ class ModelUser:
 
     async def _pay(self, request: PreparedCall, step: Ask, call: Call) -> ModelAnswer:
         """The answer to a call, which is stored before anything else can go wrong. Its end is recorded."""
+        asked = ready(request, self._settings)  # inputs that cannot be sent reserve nothing
         reserved = await self._ledger.reserve(call.job, request)
         began, record = trio.current_time(), record_of(request, step)
         settle = partial(self._settle, call.job, reserved, began)
         try:
-            content = await respond(request, self._client, self._settings, call.used)
+            content = await respond(asked, self._client, call.used)
         except AgentError as error:
-            refused = "status" in error.variables  # nobody bills a request that was refused
+            refused = "status" in error.variables or error.code == FORBIDDEN_ADDRESS  # nobody bills that
             await settle(TokenUsage(0, 0) if refused else None, record._replace(outcome=error.code))
             raise
         except trio.Cancelled:
             await settle(None, record._replace(outcome=CANCELLED))
             raise
-        with trio.CancelScope(shield=True, deadline=trio.current_time() + KEEP_S):
-            await self._ledger.keep(call.job, request, content)
         try:
             answer = _answer(content, request)
-        except AgentError as error:
-            await settle(None, record._replace(outcome=error.code))
+        except Exception as error:
+            code = error.code if isinstance(error, AgentError) else INTERNAL_ERROR
+            await settle(None, record._replace(outcome=code), content)
             raise
-        await settle(answer.usage, answered(record, content, answer))
+        await settle(answer.usage, answered(record, content, answer), content)
         return answer
 
     async def _settle(
-        self, job: ConnectorJob, reserved: Reservation, began: float, usage: TokenUsage | None, record: CallRecord
+        self,
+        job: ConnectorJob,
+        reserved: Reservation,
+        began: float,
+        usage: TokenUsage | None,
+        record: CallRecord,
+        answer: bytes | None = None,
     ) -> None:
-        """Settle and record also while the node stops, or the job is gone."""
-        timed = record._replace(duration_ms=round((trio.current_time() - began) * 1000))
-        with trio.CancelScope(shield=True, deadline=trio.current_time() + KEEP_S):
-            await self._ledger.settle(job, reserved, usage, timed)
+        """Store the end of a call, also while the node stops, or the job is gone."""
+        now, is_cancelled = trio.current_time(), trio.current_effective_deadline() == float("-inf")
+        timed = record._replace(duration_ms=round((now - began) * 1000))
+        with trio.CancelScope(shield=True, deadline=now + (STOPPING_S if is_cancelled else KEEP_S)):
+            await self._ledger.settle(job, reserved, usage, timed, answer)
             return
-        log.warning("a call of a model is not recorded within the time limit", job=job.job_key)
+        text = "a call of a model is not recorded, nor its answer kept, within the time limit"
+        log.warning(text, job=job.job_key, outcome=record.outcome)
 
 
 class Agent(ModelUser):

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 import trio
+from structlog.testing import capture_logs
 
 from tests.core.engine import raw
 from tests.engine.connectors.agent_models import AGENT, Script, agent, agent_task, chat, provider
@@ -14,6 +15,7 @@ from vivero.core.agents.wires.prices import Price, Prices
 from vivero.core.records.instances import CancelInstance, ResolveIncident
 from vivero.core.records.jobs import CompleteJob, UpdateJob
 from vivero.engine.connectors.agent_settings import AgentSettings
+from vivero.engine.connectors.agents import worker
 from vivero.engine.connectors.work.agent_figures import AgentFigures
 from vivero.storage.background import agents
 from vivero.storage.background.agents import AgentStop
@@ -183,10 +185,11 @@ async def test_failed_calls(engine, dispatcher, server):
 )
 async def test_settings_forbid_calls(engine, dispatcher, server, given, why):
     await engine.deploy(agent(server.url))
-    async with running(dispatcher(**given)):
+    async with running(dispatcher(**{"max_tokens_per_day": 5000, **given})):
         await engine.create(question="Go")
         assert (await incident(engine)).startswith(why)
     assert server.received == []
+    assert await engine.value("SELECT coalesce(sum(tokens), 0)::int FROM agent_usage") == 0, "nobody was asked"
 
 
 async def test_a_redirect_is_not_followed(engine, dispatcher, server):
@@ -218,6 +221,26 @@ async def test_an_answer_is_paid_once(engine, dispatcher, server, monkeypatch):
         await ended(engine, 1)
     assert (await answer_of(engine))["responseText"] == "Done."
     assert len(script.bodies) == 1
+
+
+async def test_an_answer_that_cannot_be_kept_in_time_is_used_and_the_log_says_so(
+    engine, dispatcher, server, connection, monkeypatch
+):
+    """The record of the call and its answer are stored together, or neither."""
+    monkeypatch.setattr(worker, "KEEP_S", 0.1)
+    server.answer = script = Script([chat("Done.")])
+    await engine.deploy(agent(server.url))
+    async with connection.transaction():
+        await connection.execute("LOCK TABLE agent_calls IN SHARE MODE")
+        with capture_logs() as logged:
+            async with running(dispatcher(max_tokens_per_instance=6000)):
+                await engine.create(question="Go")
+                await ended(engine, 1)
+    assert (await answer_of(engine))["responseText"] == "Done."
+    assert await engine.value("SELECT count(*) FROM agent_answers") == 0
+    assert await engine.value("SELECT tokens > 4096 FROM agent_usage"), "it counts as its reservation"
+    assert len(script.bodies) == 1
+    assert [each["outcome"] for each in logged if "within the time limit" in each["event"]] == ["ANSWERED"]
 
 
 async def test_a_call_ends_with_its_job(engine, dispatcher, server):
@@ -411,7 +434,8 @@ async def test_a_header_that_cannot_be_sent_is_named(engine, dispatcher, server)
         1,
     )
     await engine.deploy(made)
-    async with running(dispatcher()):
+    async with running(dispatcher(max_calls_per_instance=1)):
         await engine.create(question="Go")
         assert "the header X-Team has a character that a header cannot have" in await incident(engine)
     assert server.received == []
+    assert await engine.value("SELECT count(*) FROM agent_usage") == 0, "nothing is reserved"
