@@ -106,6 +106,14 @@ def test_an_agent_that_is_a_task_has_its_result_expression_and_the_tools_of_its_
     assert run.variables["calls"] == [{"_meta": {"id": "call_1_1", "name": "Look"}}]
 
 
+def test_a_listener_of_an_agent_is_no_call_of_its_model(tmp_path):
+    listener = '<zeebe:executionListeners><zeebe:executionListener eventType="start" type="audit"/>'
+    place = '<serviceTask id="ask"><extensionElements>'
+    (tmp_path / "p.bpmn").write_text(TASK.replace(place, f"{place}{listener}</zeebe:executionListeners>"))
+    processes = Processes([tmp_path]).use("p.bpmn").mock_model("ask", [text({"category": "x"})]).mock_job("audit")
+    processes.start("p", {"question": "?"}).expect_variables(category="x")
+
+
 def test_an_element_that_is_no_agent_or_has_no_script_is_named(started, tmp_path):
     (tmp_path / "q.bpmn").write_text(TASK.replace("io.camunda.agenticai:aiagent:1", "other"))
     with pytest.raises(AssertionError, match="'ask' is no agent: its job has the type 'other'"):

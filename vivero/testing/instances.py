@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from vivero import library
+from vivero.core.shared.jobs import EXECUTION_LISTENER, TASK_LISTENER
 from vivero.core.undos.inverse import NO_OPERATION
 from vivero.library import Instance, Job, Models, Rejected, Result, UndoOffer, UserTask
 from vivero.testing.agents import AgentRun
@@ -16,6 +17,7 @@ from vivero.testing.forms import form_problems
 from vivero.testing.mocks import Mocks, ModelScripts, report_of, variables_of
 from vivero.testing.names import elements_of, proposal
 
+LISTENERS = (EXECUTION_LISTENER, TASK_LISTENER)
 MOST_MOCKED = 1_000
 """Answers of mocks in a row. A process that goes round over its mocks would never end."""
 
@@ -374,8 +376,9 @@ class ProcessRun:
     def _answer_job(self) -> bool:
         __tracebackhide__ = True
         for job in self.instance.available_jobs:
-            if self._mocks.models is not None and job.element in self._mocks.models.elements:
-                self._ask_model(self._mocks.models, job)
+            models = self._mocks.models
+            if models is not None and job.element in models.elements and job.kind not in LISTENERS:
+                self._ask_model(models, job)
                 return True
             if job.type in self._mocks.jobs:
                 function, arguments, options = report_of(job, self._mocks.jobs[job.type])

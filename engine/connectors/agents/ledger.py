@@ -135,8 +135,7 @@ class Ledger:
                     difference = _tokens(usage) - reserved.tokens
                     await agents.settle(connection, reserved.budgets, difference, (cost or 0) - reserved.cost)
         except StorageError as error:
-            text = "a call of a model is not recorded, its answer not kept, and it counts as its reservation"
-            log.warning(text, job=job.job_key, why=describe(error))
+            log.warning("the end of a call of a model could not be stored", job=job.job_key, why=describe(error))
 
     def _estimate(self, call: PreparedCall) -> Reservation:
         """Tokens that a call may use, and what they cost."""

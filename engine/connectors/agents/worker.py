@@ -157,14 +157,16 @@ class ModelUser:
         record: CallRecord,
         answer: bytes | None = None,
     ) -> None:
-        """Store the end of a call, also while the node stops, or the job is gone."""
+        """Store the end of a call, also while the node stops, or the job is gone.
+
+        Otherwise it is not recorded, and counts as its reservation.
+        """
         now, is_cancelled = trio.current_time(), trio.current_effective_deadline() == float("-inf")
         timed = record._replace(duration_ms=round((now - began) * 1000))
         with trio.CancelScope(shield=True, deadline=now + (STOPPING_S if is_cancelled else KEEP_S)):
             await self._ledger.settle(job, reserved, usage, timed, answer)
             return
-        text = "a call of a model is not recorded, nor its answer kept, within the time limit"
-        log.warning(text, job=job.job_key, outcome=record.outcome)
+        log.warning("the end of a call of a model was not stored in time", job=job.job_key, outcome=record.outcome)
 
 
 class Agent(ModelUser):

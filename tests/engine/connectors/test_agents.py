@@ -240,7 +240,7 @@ async def test_an_answer_that_cannot_be_kept_in_time_is_used_and_the_log_says_so
     assert await engine.value("SELECT count(*) FROM agent_answers") == 0
     assert await engine.value("SELECT tokens > 4096 FROM agent_usage"), "it counts as its reservation"
     assert len(script.bodies) == 1
-    assert [each["outcome"] for each in logged if "within the time limit" in each["event"]] == ["ANSWERED"]
+    assert [each["outcome"] for each in logged if "not stored in time" in each["event"]] == ["ANSWERED"]
 
 
 async def test_a_call_ends_with_its_job(engine, dispatcher, server):
