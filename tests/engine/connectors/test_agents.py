@@ -328,7 +328,7 @@ async def test_secrets_in_data_are_text(engine, dispatcher, server):
     assert (await answer_of(engine))["responseText"] == "{{secrets.KEY}}"
 
 
-async def test_a_budget_holds_for_calls_at_once(engine):
+async def test_a_budget_holds_for_calls_at_once_and_for_those_that_a_dead_node_leaves(engine):
     budget = agents.Budget("tenant", "t", "", 0, agents.TODAY, 0, 1000, 35)
     granted = []
 
@@ -347,6 +347,9 @@ async def test_a_budget_holds_for_calls_at_once(engine):
         await agents.settle(connection, granted[0], -700, -30)
         rows = (await connection.execute("SELECT calls, tokens, cost FROM agent_usage")).rows
     assert rows == [(5, 50, 5)]
+    for _ in range(12):
+        await reserve()
+    assert len(granted) == 9, "nobody settles the other reservations, and they count on"
 
 
 async def test_an_agent_as_a_task_gives_its_calls_to_the_process(engine, dispatcher, server):
@@ -425,17 +428,26 @@ async def test_an_answer_that_cannot_be_used_is_asked_for_again(engine, dispatch
     assert len(script.bodies) == 2
 
 
+def with_input(made, target, source):
+    """The process, whose agent has this input, too."""
+    text = source.replace('"', "&#34;")
+    mapping = f'<zeebe:input source="={text}" target="provider.openaiCompatible.{target}"/>'
+    return made.replace(b"<zeebe:ioMapping>", b"<zeebe:ioMapping>" + mapping.encode(), 1)
+
+
 async def test_a_header_that_cannot_be_sent_is_named(engine, dispatcher, server):
-    headers = {"provider.openaiCompatible.headers": '={"X-Team": "a\\nb"}'.replace('"', "&#34;")}
-    made = agent(server.url).replace(
-        b"<zeebe:ioMapping>",
-        b"<zeebe:ioMapping>"
-        + "".join(f'<zeebe:input source="{source}" target="{target}"/>' for target, source in headers.items()).encode(),
-        1,
-    )
-    await engine.deploy(made)
+    await engine.deploy(with_input(agent(server.url), "headers", '{"X-Team": "a\\nb"}'))
     async with running(dispatcher(max_calls_per_instance=1)):
         await engine.create(question="Go")
         assert "the header X-Team has a character that a header cannot have" in await incident(engine)
     assert server.received == []
     assert await engine.value("SELECT count(*) FROM agent_usage") == 0, "nothing is reserved"
+
+
+async def test_the_largest_limit_of_an_answer_is_reserved(engine, dispatcher, server):
+    limits = '{"max_tokens": 1, "max_completion_tokens": 9000}'
+    await engine.deploy(with_input(agent(server.url), "model.parameters.customParameters", limits))
+    async with running(dispatcher(max_tokens_per_instance=9000)):
+        await engine.create(question="Go")
+        assert "the budget of this process instance is 9000 tokens" in await incident(engine)
+    assert server.received == []
