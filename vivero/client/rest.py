@@ -62,7 +62,9 @@ PAGE_ITEMS = 100
 
 
 def path_part(text: str) -> str:
-    """A text as one part of a path."""
+    """A text as one part of a path. Raises NotSendable, also for the parts that lead to another path."""
+    if text in (".", ".."):
+        raise NotSendable(f"'{text}' cannot be a part of a path: a URL with it means another one")
     try:
         return quote(text, safe="")
     except UnicodeEncodeError as error:  # an argument that was not UTF-8

@@ -183,6 +183,20 @@ def test_members_that_are_there_already_are_no_error_but_other_conflicts_are():
         asked([lambda c: c.add_members("tenants", "x", users="ada")])
 
 
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda c: c.remove_members("tenants", "acme", users=[".."]),
+        lambda c: c.remove_members("tenants", "..", roles=["admin"]),
+        lambda c: c.delete_document("."),
+    ],
+)
+def test_an_id_never_leads_to_another_route(call):
+    """Without its member, the path of a member deletes the tenant."""
+    with pytest.raises(NotSendable, match="cannot be a part of a path"):
+        asked([call])
+
+
 def test_a_document_is_sent_with_its_metadata_and_read_by_its_reference():
     reference = {
         "documentId": "d", "storeId": "s", "contentHash": "h", "metadata": {"fileName": "a.pdf"},
