@@ -13,7 +13,7 @@ core, a random one above all, that fails has failed.
     python -m pytest -m long --at-most 10 …
 
 begins no test when ten minutes are over; each one left out is shown as skipped, with the reason. Files that the last
-commits have changed come early; the seed chooses with which of the others the run begins.
+commits have changed come early; the seed chooses with which of them, and of the others, the run begins.
 """
 
 import atexit

@@ -15,7 +15,7 @@ def test_each_file_comes_first_for_some_seed_and_none_is_lost():
 
 def test_changed_files_come_before_the_turn_of_the_others():
     assert in_turn(FILES, {FILES[3], FILES[1], Path("elsewhere")}, 2) == [FILES[place] for place in (1, 3, 4, 5, 0, 2)]
-    assert in_turn(FILES, FILES, 4) == FILES
+    assert in_turn(FILES, FILES, 4) == [FILES[place] for place in (4, 5, 0, 1, 2, 3)]
     assert in_turn([], FILES, 4) == []
 
 

@@ -10,11 +10,14 @@ COMMITS = 20
 
 
 def in_turn(files: Sequence[Path], changed: Collection[Path], seed: int) -> list[Path]:
-    """Changed files first; the others begin at a place that the seed chooses, so that each gets its turn."""
+    """Changed files first, then the others. Both begin at a place that the seed chooses, so that each gets its turn."""
     first = [path for path in files if path in changed]
-    others = [path for path in files if path not in changed]
-    start = seed % len(others) if others else 0
-    return [*first, *others[start:], *others[:start]]
+    return [*_rotated(first, seed), *_rotated([path for path in files if path not in changed], seed)]
+
+
+def _rotated(files: Sequence[Path], seed: int) -> list[Path]:
+    start = seed % len(files) if files else 0
+    return [*files[start:], *files[:start]]
 
 
 def changed_lately(root: Path = ROOT) -> set[Path]:

@@ -245,7 +245,6 @@ def turns(url):
     return found
 
 
-@pytest.mark.long
 async def test_clients_that_leave_in_the_queue_of_the_compute_processes(counts, connected, turns):
     before = None
     for way in ("end", "end", "reset"):

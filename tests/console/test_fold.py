@@ -177,9 +177,9 @@ def check(seeds):
     assert not faults, "\n".join(f"VIVERO_SEED={name}: {found}" for name, found in list(faults.items())[:5])
 
 
-@pytest.mark.long
-def test_the_fold_of_events_is_the_engines_state(seed):
-    check(range(seed, seed + 20))
+@pytest.mark.parametrize("count", [pytest.param(3, id="few"), pytest.param(20, marks=pytest.mark.long)])
+def test_the_fold_of_events_is_the_engines_state(seed, count):
+    check(range(seed, seed + count))
 
 
 @pytest.mark.long

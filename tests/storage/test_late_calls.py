@@ -1224,8 +1224,13 @@ def reading(names, besides):
     return statement("state", f"{' UNION ALL '.join(tables)} ORDER BY 1, 2", "")
 
 
-@pytest.mark.long
-@pytest.mark.parametrize("case", CASES, ids=lambda case: case.statement)
+@pytest.mark.parametrize(
+    "case",
+    [
+        pytest.param(case, id=case.statement, marks=pytest.mark.long if number % 10 else ())
+        for number, case in enumerate(CASES)
+    ],
+)
 async def test_a_call_that_comes_late_changes_nothing(case, proxy, database, connection, request):
     if case.statement == "nodes.register":
         request.getfixturevalue("new_sessions")  # it compares the times at which they began

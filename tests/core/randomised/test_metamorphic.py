@@ -39,8 +39,7 @@ def _throws_at_once(block):
     return any(not waits(way) and any(isinstance(one, Final) for one in inside(way)) for way in ways)
 
 
-@pytest.mark.long
-@pytest.mark.parametrize("limit", [1, 7])
+@pytest.mark.parametrize("limit", [pytest.param(1, marks=pytest.mark.long), 7])
 def test_quanta_come_to_the_same_end(seed, limit):
     """Follow-ups included: whatever was deferred has been done."""
     seen = Counter()

@@ -46,8 +46,14 @@ def test_engine_and_oracle_agree_with_listeners_on_everything(alone, seed):
     check_many(lambda one: check(one, alone), seed, MODELS, least=5 * MODELS)
 
 
-@pytest.mark.long
-@pytest.mark.parametrize("limits", [StepLimits(quantum_items=1), StepLimits(quantum_items=7), StepLimits(paged_from=0)])
+@pytest.mark.parametrize(
+    "limits",
+    [
+        pytest.param(StepLimits(quantum_items=1), marks=pytest.mark.long),
+        StepLimits(quantum_items=7),
+        pytest.param(StepLimits(paged_from=0), marks=pytest.mark.long),
+    ],
+)
 def test_quanta_and_pages_come_to_the_same_end_with_listeners(seed, limits):
     seen = Counter()
     for one in drawn(seed, MODELS // 2, lambda: seen["told"] > MODELS):
@@ -77,8 +83,7 @@ def _plain(row):
     return {name: value for name, value in row.items() if name not in {"part", "pages"}} | {"loop": loop}
 
 
-@pytest.mark.long
-@pytest.mark.parametrize("limit", [1, 500])
+@pytest.mark.parametrize("limit", [pytest.param(1, marks=pytest.mark.long), 500])
 def test_replay_gives_every_row_of_what_has_listeners(seed, limit):
     for one in range(seed, seed + MODELS // 2):
         engine = play(recorded(one), Attended(StepLimits(quantum_items=limit)))

@@ -20,6 +20,7 @@ from tests.engine.consumer.serial_runs import (
 )
 from vivero.storage.postgres.errors import Conflict, ConnectionLost
 
+FEW_RUNS = 6
 RUNS = 14
 MANY_RUNS = 60
 
@@ -64,8 +65,8 @@ async def survive(dsn, connection, second, connect, runs, seed, *, cache_bytes):
     print(
         f"{last} commands, {len(observer.terms)} terms, {conflicts} failed commits, {killer.killed} killed, {lost} lost"
     )
-    assert conflicts > 3
-    assert killer.killed > 1
+    assert conflicts > runs // 4
+    assert killer.killed >= min(2, runs // 5)
     assert observer.terms == sorted(set(observer.terms))
     assert len(observer.received) == len(set(observer.received)), "no command is answered twice"
     assert await event_log(connection) == expected_event_log(serial)
@@ -83,12 +84,18 @@ async def reached_whatever_is_told(connection, observer, last):
             return
 
 
-@pytest.mark.long
-@pytest.mark.parametrize("cache_bytes", [0, 48_000_000])
+@pytest.mark.parametrize(
+    ("runs", "cache_bytes"),
+    [
+        pytest.param(FEW_RUNS, 0, id="few"),
+        pytest.param(RUNS, 0, marks=pytest.mark.long),
+        pytest.param(RUNS, 48_000_000, marks=pytest.mark.long),
+    ],
+)
 async def test_failing_commits_and_killed_backends_lose_and_double_nothing(
-    migrated, connection, second, connect, cache_bytes, seed
+    migrated, connection, second, connect, runs, cache_bytes, seed
 ):
-    await survive(migrated, connection, second, connect, RUNS, seed, cache_bytes=cache_bytes)
+    await survive(migrated, connection, second, connect, runs, seed, cache_bytes=cache_bytes)
 
 
 @pytest.mark.long
