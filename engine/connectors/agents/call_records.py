@@ -6,7 +6,7 @@ import hashlib
 from uuid import uuid4
 
 from vivero.core.agents.loop import Ask
-from vivero.core.agents.memory.context import AssistantMessage, ToolCallResultMessage
+from vivero.core.agents.memory.context import AssistantMessage, ToolCallResultMessage, UserMessage
 from vivero.core.agents.model import ModelAnswer
 from vivero.engine.connectors.agents.model_calls import PreparedCall
 from vivero.storage.background.agents import CallRecord
@@ -22,7 +22,10 @@ def record_of(call: PreparedCall, step: Ask) -> CallRecord:
     """The record of a call that begins."""
     last = step.request.messages[-1] if step.request.messages else None
     is_paused = isinstance(last, AssistantMessage)
-    cause = TOOL_RESULTS if isinstance(last, ToolCallResultMessage) else PAUSE if is_paused else PROMPT
+    is_of_tools = isinstance(last, ToolCallResultMessage) or (
+        isinstance(last, UserMessage) and last.has_documents_of_tools
+    )
+    cause = TOOL_RESULTS if is_of_tools else PAUSE if is_paused else PROMPT
     return CallRecord(
         call=uuid4().hex,
         turn=step.context.metrics.model_calls + 1,
@@ -43,8 +46,8 @@ def record_of(call: PreparedCall, step: Ask) -> CallRecord:
     )
 
 
-def answered(record: CallRecord, content: bytes, answer: ModelAnswer) -> CallRecord:
+def answered(record: CallRecord, call: PreparedCall, content: bytes, answer: ModelAnswer) -> CallRecord:
     """The record with an answer. Names of tools that a model invents are not kept."""
-    called = [call.name[:NAME_CHARACTERS] for call in answer.calls[:MOST_NAMES]]
-    known = [name if name in record.offered else UNKNOWN_TOOL for name in called]
-    return record._replace(answer_digest=hashlib.sha256(content).hexdigest(), called=known)
+    known, asked = {tool.name for tool in call.request.tools}, [each.name for each in answer.calls[:MOST_NAMES]]
+    called = [name[:NAME_CHARACTERS] if name in known else UNKNOWN_TOOL for name in asked]
+    return record._replace(answer_digest=hashlib.sha256(content).hexdigest(), called=called)

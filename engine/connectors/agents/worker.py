@@ -145,7 +145,7 @@ class ModelUser:
             code = error.code if isinstance(error, AgentError) else INTERNAL_ERROR
             await settle(None, record._replace(outcome=code), content)
             raise
-        await settle(answer.usage, answered(record, content, answer), content)
+        await settle(answer.usage, answered(record, request, content, answer), content)
         return answer
 
     async def _settle(

@@ -116,7 +116,8 @@ class CallDocuments:
     async def _fetch(self, reference: Reference, tenant: str, most: int) -> SentFile:
         document = await self._find(reference, tenant)
         if document.size > most:
-            raise bad_input(f"the documents of the request have more than {self.max_bytes} bytes")
+            text = f"the document '{reference.id[:200]}' has {document.size} bytes"
+            raise bad_input(f"{text}, and those of this request may have {most} more")
         content = bytearray()
         try:
             while len(content) < document.size:

@@ -2,12 +2,18 @@
 
 import json
 from contextlib import nullcontext
+from types import SimpleNamespace
 
 from tests.engine.connectors.agent_models import TOOLS, Script, agent, agent_task, chat
 from tests.engine.connectors.dispatching import ended, running
 from tests.engine.connectors.mcp_servers import McpServer, said, tool
 from tests.engine.connectors.test_agents import WEATHER, answer_of, complete, incident, resolve
+from vivero.core.agents.memory.context import AgentMetrics, ToolDefinition
+from vivero.core.agents.model import AskedCall, ModelAnswer, ModelRequest, ResponseFormat
+from vivero.core.agents.wires.providers import Provider
 from vivero.engine.connectors.agent_settings import AgentSettings
+from vivero.engine.connectors.agents.call_records import answered, record_of
+from vivero.engine.connectors.agents.model_calls import PreparedCall
 from vivero.engine.connectors.errors import ConnectorError
 from vivero.engine.connectors.outbound.documents import SentFile
 
@@ -57,6 +63,16 @@ async def test_the_tools_of_mcp_servers(engine, connect, server, other):
     assert (await answer_of(engine))["responseText"] == "Done."
 
 
+def test_records_name_tools_beyond_those_that_they_list():
+    tools = [ToolDefinition(f"t{number}", "", {}) for number in range(130)]
+    request = ModelRequest([], tools, ResponseFormat())
+    call = PreparedCall(Provider("openai", "chat", "", "m", {}, {}, ""), request, b"", "")
+    step = SimpleNamespace(request=request, context=SimpleNamespace(metrics=AgentMetrics()))
+    asked = [AskedCall("1", "t129", {}), AskedCall("2", "invented", {})]
+    record = answered(record_of(call, step), call, b"", ModelAnswer([], asked, None, "STOP"))
+    assert (len(record.offered), record.called) == (100, ["t129", "(unknown)"])
+
+
 class Files:
     """Documents of a node, by id."""
 
@@ -104,6 +120,8 @@ async def test_documents_reach_the_model(engine, connect, server):
         of_tool = script.bodies[1]["messages"][-1]["content"]
         assert of_tool[1]["image_url"]["url"] == "data:image/png;base64,cG5n"
         assert of_tool[3]["text"] == "(The document cannot be read: there is no document)"
+        causes = await engine.rows("SELECT cause FROM agent_calls ORDER BY turn")
+        assert causes == [("PROMPT",), ("TOOL_RESULTS",)], "the documents behind results are of these"
         await engine.create(question="What?", files=[document("sound")])
         assert await incident(engine) == (
             "UNSUPPORTED_DOCUMENT: models take texts, PDF and images, and a document has the type 'audio/mpeg'"

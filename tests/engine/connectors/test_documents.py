@@ -227,7 +227,7 @@ async def test_all_files_of_a_request_count(server, calls):
     headers = {"Content-Type": "multipart/form-data"}
     inputs = {"url": server.url, "method": "POST", "body": {"files": [reference, reference]}, "headers": headers}
     failed = await calls.work(inputs)
-    assert "more than 1000000 bytes" in failed.message
+    assert "has 600000 bytes, and those of this request may have 400000 more" in failed.message
     assert (failed.retries, server.received) == (0, [])
 
 
