@@ -6,8 +6,8 @@ SELECT d.process_definition_key, d.tenant_id, d.process_id, d.sha256, d.resource
 FROM process_definitions d ORDER BY d.process_definition_key;
 
 -- name: lock
--- One node at a time works the receivers. The lock ends with its session.
-SELECT pg_try_advisory_lock(4717, 0);
+-- One node at a time works the receivers of a schema. The lock ends with its session.
+SELECT pg_try_advisory_lock(4717, hashtext(current_schema()));
 
 -- name: waits
 -- The subscriptions of one element that wait, by the index of open ones. Suspended ones wait for nothing.

@@ -19,7 +19,9 @@ from vivero.engine.connectors.work.secrets import UsedSecrets
 Settings = dict[str, str | int | bool]
 
 MECHANISMS = ("PLAIN", "SCRAM-SHA-256", "SCRAM-SHA-512")
-PROTOCOLS = ("PLAINTEXT", "SSL", "SASL_PLAINTEXT", "SASL_SSL")
+SASL_SSL = "SASL_SSL"
+PROTOCOLS = ("PLAINTEXT", "SSL", SASL_SSL)
+"""Without SASL_PLAINTEXT, which sends a login for everyone to read."""
 RENAMED = {"max.request.size": "message.max.bytes", "sasl.mechanisms": "sasl.mechanism"}
 """Names of Java's client, and what librdkafka calls them."""
 HARMLESS = frozenset(
@@ -58,10 +60,12 @@ async def settings_of(inputs: Inputs, policy: AddressPolicy, used: UsedSecrets) 
         raise bad_input("authentication.username and authentication.password are needed together")
     if password:
         used.hide(password)
+        if given.get("security.protocol", SASL_SSL) != SASL_SSL:
+            raise bad_input("a login needs the security.protocol SASL_SSL")
         login = {
             "sasl.username": name,
             "sasl.password": password,
-            "security.protocol": "SASL_SSL",
+            "security.protocol": SASL_SSL,
             "sasl.mechanism": "PLAIN",
         }
     return {**BOUNDS, **login, **given, "bootstrap.servers": ",".join(servers)}

@@ -53,6 +53,7 @@ class Mailbox:
     def __init__(self, place: MailboxPlace) -> None:
         self._place = place
         self._client: _Client | None = None
+        self._capabilities = frozenset[str]()
         self._is_shut = False
         self._turn = threading.RLock()
         """Held by the thread that uses the connection."""
@@ -73,6 +74,8 @@ class Mailbox:
                 raise
             except imaplib.IMAP4.error as error:
                 raise ConnectorError("LOGIN_REFUSED", f"the mail server refuses the login: {_shown(error)}") from error
+        words = self._checked(client.capability, "its capabilities")
+        self._capabilities = frozenset(b" ".join(words).decode("ascii", "replace").upper().split())
         self._checked(lambda: client.select(_quoted(place.folder)), f"the folder {place.folder}")
         _, found = client.response("UIDVALIDITY")
         return (found[0] or b"").decode("ascii", "replace") if found else ""
@@ -98,15 +101,26 @@ class Mailbox:
         return bytes(contents[0])
 
     def mark(self, uid: str) -> None:
-        """Mark an e-mail as done: read, deleted, or moved."""
+        """Mark an e-mail as done: read, deleted, or moved (RFC 6851).
+
+        A server without UIDPLUS (RFC 4315) can only remove all deleted e-mails of a folder, also those that others have
+        deleted. There, one stays deleted until another client removes them.
+        """
         handling = self._place.handling
         if handling == MOVE:
             target = _quoted(self._place.target)
-            self._checked(lambda: self._open.uid("COPY", uid, target), f"the folder {self._place.target}")
+            verb = "MOVE" if self._can("MOVE") else "COPY"
+            self._checked(lambda: self._open.uid(verb, uid, target), f"the folder {self._place.target}")
+            if verb == "MOVE":
+                return
         flag = r"(\Deleted)" if handling in (DELETE, MOVE) else r"(\Seen)"
         self._checked(lambda: self._open.uid("STORE", uid, "+FLAGS.SILENT", flag), "a mark")
-        if handling in (DELETE, MOVE):
-            self._checked(lambda: self._open.expunge(), "a deletion")
+        if handling in (DELETE, MOVE) and self._can("UIDPLUS"):
+            self._checked(lambda: self._open.uid("EXPUNGE", uid), "a deletion")
+
+    def _can(self, capability: str) -> bool:
+        """Whether the server has it, as it said behind the login."""
+        return capability in self._capabilities
 
     def leave(self) -> None:
         """End the session as the server expects it."""

@@ -3,20 +3,42 @@
 from __future__ import annotations
 
 import hashlib
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from datetime import UTC
-from email import message_from_bytes, policy
+from email import message_from_bytes
 from email.errors import MessageError
+from email.headerregistry import BaseHeader, HeaderRegistry
 from email.message import EmailMessage
+from email.policy import EmailPolicy
 from email.utils import parseaddr, parsedate_to_datetime
 from typing import Any
 
 from vivero.engine.connectors.errors import ConnectorError
 
-MOST_TEXT, MOST_HEADERS, MOST_HEADER, MOST_PARTS, MOST_ATTACHMENTS = 256 * 1024, 200, 2000, 200, 50
+MOST_TEXT, MOST_HEADERS, MOST_HEADER, MOST_PARTS, MOST_ATTACHMENTS = 256 * 1024, 200, 2000, 100, 50
 MOST_NAME = 200
-_POLICY = policy.default.clone(raise_on_defect=False)
+MOST_SOURCE, MOST_SOURCES = 2000, 200_000
+"""Characters that the parser of headers gets of one header, and of all: its time grows with the square of the first."""
+MOST_MAIL_LINES, MOST_MULTIPARTS = 300_000, 50
+"""Lines and boundaries of an e-mail: the parser compares each line with each boundary that is open."""
+_BOUNDARY = re.compile(rb"boundary[*0-9]*\s*=", re.IGNORECASE)
+
+
+class _Headers:
+    """Makes the headers of one e-mail. The library parses one again for each question about it."""
+
+    def __init__(self) -> None:
+        self._make, self._left = HeaderRegistry(), MOST_SOURCES
+
+    def __call__(self, name: str, value: str) -> BaseHeader:
+        """A header. Raises ConnectorError."""
+        source = value[:MOST_SOURCE]
+        self._left -= len(source)
+        if self._left < 0:
+            raise ConnectorError("BAD_MAIL", f"the headers of an e-mail have more than {MOST_SOURCES} characters")
+        return self._make(name, source)
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,9 +61,14 @@ class ReceivedMail:
 
 
 def read_mail(content: bytes) -> ReceivedMail:
-    """An e-mail. Raises ConnectorError BAD_MAIL if it cannot be read. It takes long for a large one."""
+    """An e-mail. Raises ConnectorError BAD_MAIL if it cannot be read. It takes seconds for a large one."""
+    lines, boundaries = content.count(b"\n") + content.count(b"\r"), sum(1 for _ in _BOUNDARY.finditer(content))
+    if lines > 2 * MOST_MAIL_LINES or boundaries > MOST_MULTIPARTS:
+        why = f"an e-mail has more than {MOST_MAIL_LINES} lines or {MOST_MULTIPARTS} boundaries of parts"
+        raise ConnectorError("BAD_MAIL", why)
+    policy = EmailPolicy(raise_on_defect=False, refold_source="none", header_factory=_Headers())
     try:
-        message = message_from_bytes(content, policy=_POLICY)
+        message = message_from_bytes(content, policy=policy)
         assert isinstance(message, EmailMessage)
         return _read(message, content)
     except (RecursionError, MessageError, ValueError, LookupError, TypeError, AttributeError, IndexError) as error:

@@ -18,6 +18,7 @@ class ImapServer:
     seen: set[str] = field(default_factory=set)
     said_sizes: dict[str, int] = field(default_factory=dict)
     validity: int = 1
+    capabilities: str = "IMAP4rev1"
     on = None
 
     async def handle(self, stream):
@@ -42,7 +43,7 @@ class ImapServer:
     def _answer(self, words):
         verb, *rest = words.split(" ")
         if verb == "CAPABILITY":
-            yield b"* CAPABILITY IMAP4rev1\r\n"
+            yield f"* CAPABILITY {self.capabilities}\r\n".encode()
         elif verb == "SELECT":
             yield f"* {len(self.mails)} EXISTS\r\n* OK [UIDVALIDITY {self.validity}] valid\r\n".encode()
         elif verb == "LOGOUT":
@@ -60,9 +61,9 @@ class ImapServer:
         elif verb == "FETCH":
             content = self.mails[uid]
             yield f"* 1 FETCH (UID {uid} BODY[]<0> {{{len(content)}}}\r\n".encode() + content + b")\r\n"
-        elif verb in ("STORE", "COPY"):
+        elif verb in ("STORE", "COPY", "MOVE", "EXPUNGE"):
             said = " ".join(rest)
-            self.marks.append((uid, re.sub(r"\+FLAGS.SILENT ", "", said)))
+            self.marks.append((uid, re.sub(r"\+FLAGS.SILENT ", "", said) or verb))
             if verb == "STORE":
                 self.seen.add(uid)
                 if "Deleted" in said:

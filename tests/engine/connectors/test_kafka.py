@@ -162,6 +162,17 @@ def test_odd_records(content, raw, value):
         ({"additionalProperties": {"plugin.library.paths": "/x.so"}}, "must not have plugin.library.paths"),
         ({"additionalProperties": {"sasl.kerberos.kinit.cmd": "sh"}}, "must not have sasl.kerberos.kinit.cmd"),
         ({"additionalProperties": {"sasl.mechanism": "GSSAPI"}}, "sasl.mechanism in additionalProperties must be"),
+        (
+            {"additionalProperties": {"security.protocol": "SASL_PLAINTEXT"}},
+            "security.protocol in additionalProperties must",
+        ),
+        (
+            {
+                "authentication": {"username": "a", "password": "b"},
+                "additionalProperties": {"security.protocol": "PLAINTEXT"},
+            },
+            "a login needs the security.protocol SASL_SSL",
+        ),
         ({"authentication": {"username": "a"}}, "are needed together"),
         ({"topic": {"bootstrapServers": "nohost"}}, "must be a host with a port"),
         ({"topic": {"bootstrapServers": "10.0.0.1:9092"}}, "connectors.allowed_targets must name 10.0.0.1"),

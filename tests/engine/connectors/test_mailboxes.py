@@ -2,6 +2,7 @@
 
 from contextlib import asynccontextmanager
 from dataclasses import replace
+from email.headerregistry import HeaderRegistry
 from functools import partial
 from types import SimpleNamespace
 
@@ -18,7 +19,7 @@ from vivero.engine.connectors.inbound.elements import InboundElement
 from vivero.engine.connectors.receivers import imap, mailboxes, task
 from vivero.engine.connectors.receivers.imap import MailboxPlace
 from vivero.engine.connectors.receivers.mailboxes import Mailboxes
-from vivero.engine.connectors.receivers.mails import MOST_TEXT, read_mail
+from vivero.engine.connectors.receivers.mails import MOST_MAIL_LINES, MOST_SOURCE, MOST_TEXT, read_mail
 from vivero.engine.connectors.receivers.receiver import Deployed
 from vivero.engine.connectors.receivers.states import ReceiverState
 
@@ -161,11 +162,31 @@ async def test_numbers_of_another_validity_are_other_mails_with_the_same_ids(ser
     assert (commands.ids, [uid for uid, _ in server.marks]) == (["<1@x>", "<3@x>"], ["7", "7"])
 
 
-async def test_mails_are_moved_or_deleted(server):
+DELETED = ("7", r"(\Deleted)")
+
+
+@pytest.mark.parametrize(
+    ("capabilities", "handling", "marks"),
+    [
+        ("IMAP4rev1", "MOVE", [("7", '"done"'), DELETED]),
+        ("IMAP4rev1 UIDPLUS", "MOVE", [("7", '"done"'), DELETED, ("7", "EXPUNGE")]),
+        ("IMAP4rev1 UIDPLUS MOVE", "MOVE", [("7", '"done"')]),
+        ("IMAP4rev1 MOVE", "DELETE", [DELETED]),
+        ("IMAP4rev1 UIDPLUS", "DELETE", [DELETED, ("7", "EXPUNGE")]),
+    ],
+)
+async def test_mails_are_moved_or_deleted_alone(server, capabilities, handling, marks):
     receiver, _ = looking(server)
-    server.mails["7"] = mail()
-    await receiver.look(place(server, which="allPollingConfig", handling="MOVE", target="done"))
-    assert (server.marks, server.mails) == ([("7", '"done"'), ("7", r"(\Deleted)")], {})
+    server.mails["7"], server.capabilities = mail(), capabilities
+    asked = []
+
+    async def on(words, _stream):
+        asked.append(words)
+
+    server.on = on
+    await receiver.look(place(server, which="allPollingConfig", handling=handling, target="done"))
+    assert server.marks == marks
+    assert "EXPUNGE" not in asked, "it removes e-mails that others have deleted"
 
 
 @pytest.mark.parametrize(
@@ -242,10 +263,29 @@ def test_odd_mails_are_read(content, subject, text):
     assert (event["subject"], event["plainTextBody"].strip()) == (subject, text)
 
 
+@pytest.mark.parametrize("header", ["Subject: " + "=?utf-8?q?a?= " * 200_000, "From: " + "a," * 1_000_000])
+def test_long_headers_are_cut_before_their_parser_sees_them(header, monkeypatch):
+    lengths, make = [], HeaderRegistry.__call__
+
+    def counted(self, name, value):
+        lengths.append(len(value))
+        return make(self, name, value)
+
+    monkeypatch.setattr(HeaderRegistry, "__call__", counted)
+    read_mail(header.encode() + b"\r\n\r\nHello")
+    assert max(lengths) == MOST_SOURCE
+
+
 def test_bombs_are_bounded():
     deep = "".join(f"Content-Type: multipart/mixed; boundary=b{n}\r\n\r\n--b{n}\r\n" for n in range(2000))
     many = BOUNDARY + "--b\r\nContent-Disposition: attachment; filename=a\r\n\r\nx\r\n" * 1000 + "--b--"
-    with pytest.raises(ConnectorError, match="BAD_MAIL: an e-mail cannot be read: RecursionError"):
+    with pytest.raises(ConnectorError, match="BAD_MAIL: an e-mail has more than 300000 lines or 50 boundaries"):
         read_mail(mail(rest=deep))
+    with pytest.raises(ConnectorError, match="BAD_MAIL: an e-mail cannot be read: RecursionError"):
+        read_mail(b"From: " + b"(" * 10_000)
+    with pytest.raises(ConnectorError, match="BAD_MAIL: an e-mail has more than 300000 lines"):
+        read_mail(b"\r\n" * (MOST_MAIL_LINES + 1))
+    with pytest.raises(ConnectorError, match="BAD_MAIL: the headers of an e-mail have more than"):
+        read_mail(mail(rest=BOUNDARY + f"--b\r\nContent-Type: {'x' * 1990}/y\r\n\r\n" * 100))
     found = read_mail(mail(rest=many))
     assert (len(found.attachments), found.event["errors"]) == (50, ["it has more than 50 attachments"])
