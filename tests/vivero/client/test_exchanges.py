@@ -252,6 +252,36 @@ def test_connections_that_are_kept_for_too_long_are_closed(backend, monkeypatch)
     assert server.connections == 2
 
 
+class SlowStream(anyio.abc.ByteStream):
+    """A connection to a server that answers after 20 seconds."""
+
+    async def send(self, item):
+        await anyio.lowlevel.checkpoint()
+
+    async def receive(self, max_bytes=65536):
+        await anyio.sleep(20)
+        return OK.replace(b"\r\n\r\n", b"\r\nconnection: close\r\n\r\n")
+
+    async def send_eof(self):
+        raise AssertionError("the server would take that for the end")
+
+    async def aclose(self):
+        await anyio.lowlevel.checkpoint()
+
+
+async def test_a_wait_for_a_place_takes_nothing_from_the_time_of_the_server(autojump_clock, monkeypatch):
+    async def connected(_):
+        await anyio.sleep(20)
+        return SlowStream()
+
+    monkeypatch.setattr(connections.KeptConnections, "_connected", connected)
+    kept = connections.KeptConnections("http://server", {}, None, None, 50, 1)
+    async with anyio.create_task_group() as group:
+        for _ in range(2):
+            group.start_soon(kept.request, "POST", "/v2/x", b"", {})
+    assert anyio.current_time() == 80
+
+
 @pytest.mark.parametrize("given", ["se\udcffcret", ("ada", "se\udcffcret"), ("se\udcffcret", "x")])
 def test_credentials_that_cannot_be_sent_are_not_shown(given):
     with pytest.raises(NotSendable) as error:

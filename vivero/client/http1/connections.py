@@ -76,7 +76,7 @@ class KeptConnections:
     async def request(
         self, method: str, path: str, content: bytes, headers: Mapping[str, str], timeout_s: float | None = None
     ) -> Reply:
-        """The answer to a request. `timeout_s`: the longest silence of the server.
+        """The answer to a request. `timeout_s`: the longest silence of the server, and the longest wait for a place.
 
         Raises NotSendable, ClientError for an answer that is too large or packed, and what httpx raises without one.
         """
@@ -85,8 +85,10 @@ class KeptConnections:
         late: httpx.TimeoutException = httpx.PoolTimeout("all connections are in use")
         with anyio.CancelScope(deadline=anyio.current_time() + silence_s) as patience:
             async with self._places:
+                patience.deadline = anyio.current_time() + silence_s
                 late = httpx.ConnectTimeout(f"no connection within {silence_s:g} s")
                 stream = await self._taken() or await self._connected()
+                patience.deadline = anyio.current_time() + silence_s
                 late = httpx.ReadTimeout(f"nothing came for {silence_s:g} s")
                 answer = _Answer()
                 try:
