@@ -63,6 +63,10 @@ def test_a_version_is_edited_examined_and_deployed(console, api):
     assert sorted(each["version"] for each in versions) == [1, 2]
     key = next(each["processDefinitionKey"] for each in versions if each["version"] == 2)
     assert f'name="{HOSTILE}"' in unescape(api.http.get(f"/process-definitions/{key}/xml").text)
+    console.go("/processes")
+    page.go_back()
+    console.settle()
+    expect(page.locator('[data-element-id="check-stock"]')).to_be_visible()  # also where nothing is left to go on with
 
 
 def test_a_draft_is_kept_and_nobody_overwrites_it(console, api):

@@ -291,6 +291,9 @@ def test_a_list_has_chosen_columns_a_file_and_ticked_rows(console, api):
 def test_background_jobs_are_run_retried_paused_and_deleted(console, api, dsn):
     """A failed execution tells its whole traceback; what is in it is text."""
     trace = "Traceback (most recent call last):\n  File 'invoices.py', line 7\nValueError: <img src=x onerror=alert(1)>"
+    page = console.page
+    console.open("/background-jobs")
+    expect(page.get_by_text("No type of jobs is known.")).to_be_visible()
     body = {"type": "send-invoice", "payload": {"order": "<b>7</b>"}, "allowUnknownType": True}
     body["executeAt"] = "2999-01-01T00:00:00Z"
     one, _ = (api.http.post(f"{console.address}/background-jobs", json=body).json()["id"] for _ in range(2))
@@ -299,7 +302,6 @@ def test_background_jobs_are_run_retried_paused_and_deleted(console, api, dsn):
             "UPDATE job_executions SET state = 'failed', attempt_index = 5, error = %s, failed_at = now() WHERE id = %s"
         )
         database.execute(failed, [trace, one])
-    page = console.page
     console.open("/background-jobs")
     types = page.get_by_role("table", name="Types")
     expect(types).to_contain_text("send-invoice")

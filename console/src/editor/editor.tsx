@@ -217,7 +217,8 @@ function Opening({ place, of: wanted }: { place: string; of: Place }) {
   const files = useSignal(0);
   const found = useResource(`edit ${place}`, async () => {
     const draft = query.peek().get('draft');
-    return (draft ? undefined : unsaved.get(place)) ?? (await opened(wanted, draft));
+    const left = draft ? null : await unsaved.get(place); // null, too, if nothing was changed there
+    return left ?? (await opened(wanted, draft));
   });
   const of = file.value ?? found.data.value;
   const open = (from: Opened): void => {

@@ -249,7 +249,8 @@ export function BackgroundJobs() {
             {t(isOfUsers ? 'background.chores' : 'background.own')}
           </a>
         </p>
-        {data && <Types items={data.types} />}
+        {data?.types.length === 0 && <p class="dim">{t('background.none')}</p>}
+        {data && data.types.length > 0 && <Types items={data.types} />}
         {data && data.consumers.length > 0 && (
           <>
             <h2>{t('background.consumers')}</h2>

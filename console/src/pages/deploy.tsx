@@ -86,7 +86,7 @@ function Done({ done }: { done: Deployed }) {
         {done.deployments.map(({ processDefinition: d, decisionDefinition: decision, form: f, resource: r }) =>
           decision ? (
             <li key={`decision ${decision.decisionDefinitionId}`}>
-              {t('decision')}
+              {t('decision')}{' '}
               <a href={decisionUrl(decision.decisionDefinitionId, decision.tenantId)}>
                 {decision.decisionDefinitionId}
               </a>{' '}

@@ -37,7 +37,7 @@ function IncidentCard({ now, incident }: { now: Now; incident: Incident }) {
       {held && <p class="dim">{t('incident.resumeFirst')}</p>}
       {!held && (
         <div class="row">
-          <Opening need={UPDATE_INSTANCE} of={incident.processDefinitionId} class="primary" text={t('incident.retry')}>
+          <Opening need={UPDATE_INSTANCE} of={incident.processDefinitionId} text={t('incident.retry')}>
             {(close) => <Retry now={now} incidents={[incident]} onClose={close} />}
           </Opening>
         </div>

@@ -164,6 +164,7 @@ export const later = {
   'background.chores': 'Chores of the program',
   'background.own': 'Jobs of users',
   'background.types': 'Types',
+  'background.none': 'No type of jobs is known.',
   'background.consumers': 'Consumers of events',
   'background.executions': 'Executions',
   'background.schedule': 'Schedule',

@@ -165,6 +165,7 @@ export const later: Later = {
   'background.chores': 'Tareas del programa',
   'background.own': 'Trabajos de los usuarios',
   'background.types': 'Tipos',
+  'background.none': 'No se conoce ningún tipo de trabajos.',
   'background.consumers': 'Consumidores de eventos',
   'background.executions': 'Ejecuciones',
   'background.schedule': 'Horario',

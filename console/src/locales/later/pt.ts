@@ -165,6 +165,7 @@ export const later: Later = {
   'background.chores': 'Tarefas do programa',
   'background.own': 'Trabalhos dos usuários',
   'background.types': 'Tipos',
+  'background.none': 'Não se conhece nenhum tipo de trabalhos.',
   'background.consumers': 'Consumidores de eventos',
   'background.executions': 'Execuções',
   'background.schedule': 'Agenda',
