@@ -4,6 +4,6 @@ The parent owns the listening sockets, the embedded PostgreSQL and the admin por
 sockets. A socket pair connects the parent with each child: it carries the child's settings, questions and answers. When
 either end closes, the other side knows that the process is gone.
 
-Entry: `parent.serve`, `child`.
+Entry: `parent.up`, `child`.
 Imports: core, storage, engine, api, config, logs, node, program.
 """

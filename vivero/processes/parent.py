@@ -34,6 +34,7 @@ from vivero.processes.connection_counts import ConnectionCounts
 from vivero.program import program
 from vivero.program.access import NotProtected
 from vivero.program.program import Prepared, Ready
+from vivero.storage.schema.migration_files import Migration
 
 log = structlog.get_logger(__name__)
 
@@ -44,24 +45,31 @@ MORE_GRACE_S = 5.0
 """The time beyond its own limit that a process may take to stop; then it is killed."""
 
 
-async def serve(prepared: Prepared, ready: Callable[[Ready], None], stop: trio.Event) -> None:
-    """Run the processes until `stop` is set, and then let them finish their requests. `program.up` calls this.
+async def up(
+    config: Config,
+    *,
+    ready: Callable[[Ready], None],
+    migrating: Callable[[Migration, int, int], None] | None = None,
+) -> None:
+    """Run the program with several processes. A taken admin port is told before the database is touched.
 
-    Raises:
+    Raises what `program.up` raises, and:
         ListenError: the admin port is not available.
         NotProtected: others could reach the admin port.
-        Escalated: the processes died too often, or too many failures of the parent's own tasks.
     """
-    listeners = await _open_admin(prepared.config)
-    try:
-        with (
-            connection_counts.create(prepared.config.processes) as counts,
-            TemporaryDirectory(prefix=PREFIX, dir=sockets_base(), ignore_cleanup_errors=True) as siblings,
-        ):
-            await _serve(prepared, listeners, counts.fileno(), Path(siblings), ready, stop)
-    finally:
-        for listener in listeners:
-            listener.socket.close()
+    await program.up(config, ready=ready, migrating=migrating, listen=_open_admin, serve=_serve)
+
+
+async def _serve(prepared: Prepared, ready: Callable[[Ready], None], stop: trio.Event) -> None:
+    """Run the processes until `stop` is set, and then let them finish their requests.
+
+    Raises Escalated: the processes died too often, or too many failures of the parent's own tasks.
+    """
+    with (
+        connection_counts.create(prepared.config.processes) as counts,
+        TemporaryDirectory(prefix=PREFIX, dir=sockets_base(), ignore_cleanup_errors=True) as siblings,
+    ):
+        await _supervise(prepared, counts.fileno(), Path(siblings), ready, stop)
 
 
 def sockets_base() -> Path:
@@ -82,9 +90,8 @@ async def _open_admin(config: Config) -> list[trio.SocketListener]:
         raise ListenError(f"{error} (setting admin.port, for the admin port of several processes)") from error
 
 
-async def _serve(
+async def _supervise(
     prepared: Prepared,
-    admin_listeners: Sequence[trio.SocketListener],
     counts: int,
     siblings: Path,
     ready: Callable[[Ready], None],
@@ -92,7 +99,7 @@ async def _serve(
 ) -> None:
     """`siblings`: a directory that only this user can enter, for the sockets of the processes."""
     config = prepared.config
-    all_serve = _AllServe(config.processes, partial(ready, prepared.ready(_url(config, admin_listeners))))
+    all_serve = _AllServe(config.processes, partial(ready, prepared.ready(_url(config, prepared.further))))
     processes = _processes(prepared, counts, siblings, all_serve)
     drain = trio.Event()
 
@@ -101,7 +108,7 @@ async def _serve(
     )
 
     async def serve_admin(beat: Beat) -> None:
-        await server.serve(application, Endpoint(admin_listeners), settings=ADMIN_HTTP, drain=drain, beat=beat.beat)
+        await server.serve(application, Endpoint(prepared.further), settings=ADMIN_HTTP, drain=drain, beat=beat.beat)
 
     supervisor = Supervisor(
         [

@@ -84,6 +84,8 @@ class Prepared:
     """Children that supervise the embedded PostgreSQL."""
     hangup: Hangup = field(default_factory=Hangup)
     """The reaction to a SIGHUP."""
+    further: Sequence[trio.SocketListener] = ()
+    """The sockets that `listen` of `up` has opened."""
 
     def ready(self, admin: str | None = None) -> Ready:
         """The state to report when clients are served."""
@@ -92,6 +94,15 @@ class Prepared:
 
 Serve = Callable[[Prepared, Callable[[Ready], None], trio.Event], Awaitable[None]]
 """Serves until the event is set. Calls the function once clients are served."""
+
+
+Listen = Callable[[Config], Awaitable[Sequence[trio.SocketListener]]]
+"""Opens listening sockets beside those of the API."""
+
+
+async def no_further_port(_config: Config) -> Sequence[trio.SocketListener]:
+    """Open none: the API's ports are all."""
+    return ()
 
 
 async def serve_in_this_process(prepared: Prepared, ready: Callable[[Ready], None], stop: trio.Event) -> None:
@@ -145,9 +156,12 @@ async def up(
     ready: Callable[[Ready], None] = lambda _ready: None,
     migrating: Callable[[Migration, int, int], None] | None = None,
     stop: trio.Event | None = None,
+    listen: Listen = no_further_port,
     serve: Serve = serve_in_this_process,
 ) -> None:
     """Serve until SIGTERM or SIGINT, or until `stop` is set. A second signal ends the program at once.
+
+    All ports are opened before the database is touched.
 
     Raises:
         StartupProblem: PostgreSQL does not fit; the message says why, and what to do.
@@ -167,7 +181,9 @@ async def up(
         nursery.start_soon(_stop_on_signal, stop, nursery.cancel_scope)
         nursery.start_soon(hangup.run, stop)
         listeners = await open_all(config.api)
+        further: Sequence[trio.SocketListener] = ()
         try:
+            further = await listen(config)
             port = listeners[0].socket.getsockname()[1]
             config = replace(config, api=replace(config.api, port=port))
             async with AsyncExitStack() as held:
@@ -183,9 +199,9 @@ async def up(
                     config = await connection_budget.fit(dsn, config)
                     warn_of_memory(config)
                 if not stop.is_set():
-                    await serve(Prepared(config, dsn, server, listeners, children, hangup), ready, stop)
+                    await serve(Prepared(config, dsn, server, listeners, children, hangup, further), ready, stop)
         finally:
-            for listener in listeners:
+            for listener in (*listeners, *further):
                 listener.socket.close()
         nursery.cancel_scope.cancel()
 

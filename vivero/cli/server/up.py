@@ -121,7 +121,7 @@ def up(
     program.configure_logs(chosen)
     for name, suggestion in sources.misspelt().items():
         log.warning("an environment variable does not name a setting", variable=name, did_you_mean=suggestion)
-    serve = parent.serve if chosen.processes > 1 else program.serve_in_this_process
+    start = parent.up if chosen.processes > 1 else program.up
     running = ExitStack()
 
     def ready(server: program.Ready) -> None:
@@ -130,7 +130,7 @@ def up(
 
     try:
         with running:
-            run(lambda: program.up(chosen, ready=ready, migrating=say_migration, serve=serve), EXPECTED)
+            run(lambda: start(chosen, ready=ready, migrating=say_migration), EXPECTED)
     finally:
         logs.flush()  # the reason of the end is the last line
 
