@@ -9,6 +9,7 @@ import json
 import re
 from collections import Counter
 from collections.abc import Iterator
+from itertools import groupby
 from typing import Any
 
 from tests.imports import ROOT
@@ -97,6 +98,7 @@ def _label(name: str, last: Counter[str]) -> str:
     *before, end = name.split(".")
     parts = [*before[-1:], end] if last[end] > 1 or end in _VAGUE else [end]
     words = [_WORDS.get(word.lower(), word.lower()) for part in parts for word in re.findall("[A-Z]?[a-z]+", part)]
+    words = [word for word, _ in groupby(words)]  # `correlationType.type` is no "type type"
     first: str = words[0]
     return first[0].upper() + first[1:] + "".join(f" {word}" for word in words[1:])
 
