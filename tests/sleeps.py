@@ -26,6 +26,7 @@ SLEEPING = {
         "tests/engine/test_siblings.py",
         "tests/storage/postgres/test_given_time.py",
         "tests/vivero/cli/test_reloading.py",
+        "tests/vivero/importing/test_servers.py",
         "tests/vivero/test_stopping.py",
         "tests/vivero/web/test_live.py",
         "tests/vivero/web/test_served.py",

@@ -1,6 +1,7 @@
 """An import between servers that misbehave: they restart, refuse, lag, page, and lack what older versions lack."""
 
 import json
+import random
 from collections import Counter
 from datetime import UTC, datetime
 
@@ -188,6 +189,59 @@ async def test_instances_come_together_but_never_too_many_at_once(source, target
     assert set(source.states.values()) == {"TERMINATED"}
     assert (len({body["tags"][0] for body in target.bodies if "tags" in body}), under_way) == (30, [0, AT_ONCE])
     assert source.asked["GET", "xml"] == 2
+
+
+class Killed(Exception):
+    """The end of the program."""
+
+
+class Kill:
+    """Requests take different times. At one of them the program ends, before or after its effect."""
+
+    def __init__(self, source, target, number, after) -> None:
+        self.source, self.target, self.left, self.after = source, target, number, after
+        self.random = random.Random(number)
+        self.creations = {}
+
+    async def __call__(self, request) -> None:
+        await trio.sleep(self.random.random())
+        self._check(request)
+        self.left -= 1
+        if self.left == 0:
+            if self.after:
+                (self.source if request.url.host == "source" else self.target)(request)
+            raise Killed
+
+    def _check(self, request) -> None:
+        *_, key, step = request.url.path.split("/")
+        if request.method == "POST" and step == "process-instances" and not (self.left == 1 and not self.after):
+            tag = json.loads(request.content)["tags"][0]
+            key = tag.split(":")[1]
+            assert self.source.states[key] == "SUSPENDED"
+            sent = request.headers["idempotency-key"]
+            assert self.creations.setdefault(key, sent) == sent
+            self.target.copies[tag] = [{"processInstanceKey": "1"}]
+        assert step != "cancellation" or key in self.creations
+        assert step != "resumption", "nobody else has changed anything"
+
+
+@pytest.mark.parametrize(
+    ("number", "after"),
+    [
+        (60, True),
+        (150, True),
+        *(pytest.param(*one, marks=pytest.mark.long) for one in [(30, False), (120, False), (150, False), (180, True)]),
+    ],
+)
+async def test_instances_on_their_way_together_survive_a_kill(source, target, between, number, after, autojump_clock):
+    source.states = {str(KEY + number): "ACTIVE" for number in range(10)}
+    source.held = target.held = kill = Kill(source, target, number, after)
+    with pytest.raises(Killed):
+        await between()
+    before = set(source.states.values())
+    await between()
+    assert set(source.states.values()) == {"TERMINATED"}, before
+    assert sorted(kill.creations) == list(source.states)
 
 
 async def test_servers_that_restart_are_asked_again(source, target, between, autojump_clock):
