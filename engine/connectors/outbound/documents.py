@@ -169,6 +169,17 @@ class CallDocuments:
             with trio.CancelScope(shield=True, deadline=trio.current_time() + DISCARD_S):
                 await self._discard(upload)
 
+    async def delete(self, given: Sequence[Any], tenant: str) -> None:
+        """Delete the documents of references that nothing has got. A chore frees their space."""
+        places = [(each.id, each.store) for each in map(read_reference, given) if each is not None]
+        try:
+            async with self._storage.connections() as connection, connection.transaction():
+                for id, store in places:
+                    for found in await documents.find(connection, id, store, tenant, None):
+                        await documents.delete(connection, found)
+        except StorageError as error:
+            log.warning("documents that nothing refers to are not deleted", why=describe(error), count=len(places))
+
     async def _add(self, upload: ContentUpload, place: DocumentPlace, new: NewDocument) -> dict[str, Any]:
         async with self._storage.connections() as connection, connection.transaction():
             content = None if upload.key is None else await contents.complete(connection, upload.key, upload.sha256)

@@ -37,6 +37,8 @@ MOST_AT_ONCE = 50
 """E-mails of one look."""
 MOST_KNOWN = 10_000
 LEAST_WAIT_S = 1.0
+CALL_S = 120.0
+"""The time for one call, as a server may send a byte now and then. Its connection is shut behind it."""
 CLOSE_S = 1.0
 """The wait for a thread that closes a connection; then it does so alone."""
 
@@ -46,8 +48,8 @@ class Mailboxes:
 
     def __init__(self, parts: ReceiverParts, deployed: Deployed, state: ReceiverState) -> None:
         self._parts, self._deployed, self._state = parts, deployed, state
-        self._passed: LRUCache[tuple[str, str], bool] = LRUCache(MOST_KNOWN)
-        """E-mails that were looked at, by UIDVALIDITY and UID. True: only the mark is missing."""
+        self._passed: LRUCache[tuple[str, str], bool] = state.kept.setdefault("passed", LRUCache(MOST_KNOWN))
+        """E-mails that were looked at, by UIDVALIDITY and UID. True: only the mark is missing, which may fail often."""
 
     async def run(self) -> None:
         """Look until cancelled. Raises ConnectorError."""
@@ -101,8 +103,13 @@ class Mailboxes:
             commands, origin = self._parts.commands, self._deployed.origin
             shown = [{"fileName": each.name, "contentType": each.content_type} for each in mail.attachments]
             if commands.accepts(origin, {**mail.event, "attachments": shown}):
-                event = {**mail.event, "attachments": await self._stored(mail)}
-                await commands.give(origin, event, mail.id)
+                stored = await self._stored(mail)
+                try:
+                    await commands.give(origin, {**mail.event, "attachments": stored}, mail.id)
+                except ConnectorError as error:
+                    if error.code in OF_AN_EVENT and self._parts.documents is not None:
+                        await self._parts.documents.delete(stored, origin.tenant)
+                    raise
                 self._state.took()
                 return True
             return self._deployed.element.get("consumeUnmatchedEvents") == "true"
@@ -135,7 +142,12 @@ class Mailboxes:
         )  # fmt: skip
 
     async def _in_thread(self, call: Callable[[], T]) -> T:
-        return await trio.to_thread.run_sync(call, limiter=self._parts.threads, abandon_on_cancel=True)
+        async with self._parts.threads:
+            try:
+                with trio.fail_after(CALL_S):
+                    return await trio.to_thread.run_sync(call, limiter=trio.CapacityLimiter(1), abandon_on_cancel=True)
+            except trio.TooSlowError:
+                raise ConnectorError("TIMEOUT", f"the mail server needs more than {round(CALL_S)} s") from None
 
     async def _place(self, inputs: Inputs, used: UsedSecrets) -> MailboxPlace:
         """The mailbox that the inputs name. Raises ConnectorError."""

@@ -48,11 +48,15 @@ class Polls:
         self._look = trio.Event()
 
     async def run(self) -> None:
-        """Look for element instances, and poll for each in a task of its own."""
+        """Look for element instances, and poll for each in a task of its own. Raises ConnectorError."""
+        pause_s = interval_s = self._interval_s("processPollingInterval")
+        self._interval_s("httpRequestInterval")  # its fault is that of the element, and ends no other task
         async with trio.open_nursery() as nursery:
-            pause_s = interval_s = self._interval_s("processPollingInterval")
             while True:
-                await self.look(nursery)
+                try:
+                    await self.look(nursery)
+                except StorageError as error:
+                    log.warning("polls could not look for waits", error=describe(error))
                 self._look = trio.Event()
                 idle = not self._deployed.is_latest and not self._polling
                 pause_s = min(2 * pause_s, max(MOST_IDLE_S, interval_s)) if idle else interval_s

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from typing import Any
 
 import trio
 
@@ -35,6 +36,8 @@ class ReceiverState:
     error: str | None = None
     """Without values of variables: those are in the log of the server."""
     is_saved: bool = False
+    kept: dict[str, Any] = field(default_factory=dict)
+    """Values of the receiver that the next run after a failure needs."""
 
     def took(self) -> None:
         """An event has its effect, durably."""

@@ -70,6 +70,10 @@ async def test_a_document_is_sent_as_its_bytes_with_its_type(server, calls):
         inputs = {"url": server.url, "method": "POST", "body": reference, "headers": given}
         assert isinstance(await calls.work(inputs), Completion)
         assert (server.received[-1].body, server.received[-1].headers["content-type"]) == (CONTENT, expected)
+    await CallDocuments(calls.storage).delete([reference], "other")
+    assert calls.counted()[0] == 1
+    await CallDocuments(calls.storage).delete([reference], job({}).tenant_id)
+    assert calls.counted()[0] == 0
 
 
 @pytest.mark.parametrize("headers", ["X-Key: 1", ["X-Key"], 5])

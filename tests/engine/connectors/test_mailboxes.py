@@ -1,5 +1,6 @@
 """E-mail inbound: each mail once, marked behind its command; odd mails; hostile servers."""
 
+import ssl
 from contextlib import asynccontextmanager
 from dataclasses import replace
 from email.headerregistry import HeaderRegistry
@@ -9,13 +10,16 @@ from types import SimpleNamespace
 import pytest
 import trio
 
+from tests.api.tls.conftest import write_certificate
 from tests.engine.connectors.dispatching import ended
 from tests.engine.connectors.imap_server import PASSWORD, ImapServer
 from tests.engine.connectors.receiving import receivers_of, receiving, starting, states
 from tests.eventually import eventually
 from vivero.engine.connectors.contents import INBOUND_BY_TYPE
+from vivero.engine.connectors.contracts.email import TLS
 from vivero.engine.connectors.errors import ConnectorError
 from vivero.engine.connectors.inbound.elements import InboundElement
+from vivero.engine.connectors.outbound.email import tls_context
 from vivero.engine.connectors.receivers import imap, mailboxes, task
 from vivero.engine.connectors.receivers.imap import MailboxPlace
 from vivero.engine.connectors.receivers.mailboxes import Mailboxes
@@ -48,7 +52,7 @@ class Files:
     """Documents that the mails brought."""
 
     def __init__(self) -> None:
-        self.stored = []
+        self.stored, self.deleted = [], []
 
     @asynccontextmanager
     async def turn(self):
@@ -57,6 +61,9 @@ class Files:
     async def store(self, job, kind, content, name):
         self.stored.append((job.tenant_id, kind, content, name))
         return {"documentId": str(len(self.stored))}
+
+    async def delete(self, given, tenant):
+        self.deleted += [(tenant, each["documentId"]) for each in given]
 
 
 def inputs(server, **more):
@@ -127,15 +134,15 @@ def place(server, **more):
     return replace(made, **more)
 
 
-def looking(server, **more):
+def looking(server, documents=None, commands=None, state=None, **more):
     """A receiver without an engine."""
-    commands = Commands()
+    commands = commands or Commands()
     parts = SimpleNamespace(
-        commands=commands, threads=trio.CapacityLimiter(2), documents=None, secrets={"KEY": PASSWORD}
+        commands=commands, threads=trio.CapacityLimiter(2), documents=documents, secrets={"KEY": PASSWORD}
     )
     element = InboundElement("e", None, inputs(server, **more))
     deployed = Deployed("t", "p", 1, True, INBOUND_BY_TYPE[TYPE], element)
-    return Mailboxes(parts, deployed, ReceiverState()), commands
+    return Mailboxes(parts, deployed, state or ReceiverState()), commands
 
 
 async def test_a_mail_is_not_marked_before_its_command_is_durable(server):
@@ -160,6 +167,29 @@ async def test_numbers_of_another_validity_are_other_mails_with_the_same_ids(ser
     server.seen = {"1"}
     await receiver.look(place(server))
     assert (commands.ids, [uid for uid, _ in server.marks]) == (["<1@x>", "<3@x>"], ["7", "7"])
+
+
+async def test_attachments_of_a_rejected_mail_are_deleted_and_a_mark_that_fails_stores_none_again(server):
+    files, state = Files(), ReceiverState()
+    receiver, commands = looking(server, files, state=state)
+    server.mails["7"] = mail(rest=BOUNDARY + FILE)
+    commands.error = ConnectorError("INVALID_ARGUMENT", "the engine rejects the event")
+    await receiver.look(place(server))
+    assert (len(files.stored), files.deleted) == (1, [("t", "1")])
+    commands.error, server.mails["8"] = None, mail("<2@x>", rest=BOUNDARY + FILE)
+
+    async def refuse_marks(words, stream):
+        if words.startswith("UID STORE"):
+            await stream.aclose()
+            return True
+        return False
+
+    server.on = refuse_marks
+    for _ in range(2):
+        with pytest.raises(ConnectorError, match="CONNECTION_FAILED"):
+            await receiver.look(place(server))
+        receiver, _ = looking(server, files, commands, state)
+    assert (commands.ids, len(files.stored), len(files.deleted)) == (["<1@x>", "<2@x>"], 2, 1)
 
 
 DELETED = ("7", r"(\Deleted)")
@@ -229,6 +259,26 @@ async def test_hostile_servers_are_cut_off(server, begins, answer, says):
     assert commands.ids == []
 
 
+async def test_tls_is_to_the_named_server_alone(nursery, tmp_path):
+    server, (chain, key) = ImapServer(), write_certificate(tmp_path)
+    context = ssl.create_default_context(ssl.Purpose.CLIENT_AUTH)
+    context.load_cert_chain(chain, key)
+    [listener] = await nursery.start(partial(trio.serve_ssl_over_tcp, server.handle, 0, context, host="127.0.0.1"))
+    server.port, server.mails["7"] = listener.transport_listener.socket.getsockname()[1], mail()
+    trusting = ssl.create_default_context(cafile=chain)
+    receiver, commands = looking(server)
+    for more, says in (
+        ({"context": tls_context()}, "self-signed certificate"),
+        ({"host": "other.example"}, "mismatch"),
+    ):
+        given = {"security": TLS, "host": "localhost", "context": trusting} | more
+        with pytest.raises(ConnectorError, match=f"CONNECTION_FAILED: .*{says}"):
+            await receiver.look(place(server, **given))
+    assert commands.ids == []
+    await receiver.look(place(server, security=TLS, host="localhost", context=trusting))
+    assert (commands.ids, server.marks) == (["<1@x>"], [("7", r"(\Seen)")])
+
+
 async def test_a_wrong_login_and_a_silent_server(server, monkeypatch):
     with pytest.raises(ConnectorError, match="LOGIN_REFUSED: the mail server refuses the login"):
         await looking(server)[0].look(place(server, login=("ann", "wrong")))
@@ -238,7 +288,11 @@ async def test_a_wrong_login_and_a_silent_server(server, monkeypatch):
         return words.startswith("SELECT")
 
     server.on = silent
-    with pytest.raises(ConnectorError, match="TIMEOUT"):
+    with pytest.raises(ConnectorError, match="TIMEOUT: the mail server did not answer"):
+        await looking(server)[0].look(place(server))
+    monkeypatch.setattr(imap, "SILENCE_S", 30.0)
+    monkeypatch.setattr(mailboxes, "CALL_S", 0.2)
+    with pytest.raises(ConnectorError, match="TIMEOUT: the mail server needs more than"):
         await looking(server)[0].look(place(server))
 
 

@@ -1,5 +1,7 @@
 """HTTP polling: requests for each element instance that waits, by one node, as long as it waits."""
 
+from types import SimpleNamespace
+
 import pytest
 import trio
 
@@ -12,7 +14,10 @@ from vivero.engine.connectors.errors import ConnectorError
 from vivero.engine.connectors.inbound.elements import InboundElement
 from vivero.engine.connectors.receivers import polls, task
 from vivero.engine.connectors.receivers.inputs import inputs_of, variables_of
+from vivero.engine.connectors.receivers.receiver import Deployed
+from vivero.engine.connectors.receivers.states import ReceiverState
 from vivero.engine.connectors.work.secrets import UsedSecrets
+from vivero.storage.postgres.errors import StorageError
 
 TYPE = "io.camunda:http-polling:1"
 CONTRACT = INBOUND_BY_TYPE[TYPE]
@@ -100,6 +105,29 @@ async def test_one_node_polls_and_another_goes_on_after_it(engine, connect, serv
         await eventually(lambda: states(engine), accept=lambda rows: rows[0].node != before)
         count = len(server.received)
         await eventually(lambda: server.received, accept=lambda received: len(received) > count)
+
+
+async def test_a_fault_of_an_interval_is_told_and_one_of_the_database_ends_no_poll(monkeypatch):
+    def polling(**more):
+        element = InboundElement("e", "m", {"url": "https://x", **more})
+        parts = SimpleNamespace(client=SimpleNamespace(post=None), connections=None)
+        return polls.Polls(parts, Deployed("t", "p", 1, True, CONTRACT, element), ReceiverState())
+
+    for name in EVERY:
+        with pytest.raises(ConnectorError, match=name):
+            await polling(**{name: "soon"}).run()
+    looks, looked = [StorageError("away"), StorageError("away")], trio.Event()
+
+    async def look(_self, _nursery):
+        if looks:
+            raise looks.pop()
+        looked.set()
+
+    monkeypatch.setattr(polls.Polls, "look", look)
+    async with trio.open_nursery() as nursery:
+        nursery.start_soon(polling(**EVERY).run)
+        await looked.wait()
+        nursery.cancel_scope.cancel()
 
 
 def test_secrets_are_put_where_the_author_wrote_them_and_nowhere_else():
