@@ -24,7 +24,7 @@ import { withDiagram } from '../../diagram/layout.ts';
 import { adoptStyles, useSheet } from '../adopted_styles.ts';
 import { PLATFORM } from '../blank.ts';
 import type { OnChange, ProcessModeler } from '../kinds.ts';
-import { typingIn } from '../typing.ts';
+import { typedIsTaken } from '../typing.ts';
 import { offerOf } from './templates/offer.ts';
 
 type Element = { id: string; parent?: Element; businessObject?: { name?: string; $type?: string } };
@@ -102,13 +102,12 @@ export async function createModeler(
   service('eventBus').on('commandStack.changed', () =>
     onChange({ canUndo: stack.canUndo(), canRedo: stack.canRedo() }, true),
   );
-  const taken = typingIn([panel], TAKEN_MS);
   const made: ProcessModeler = {
     lost,
     kind: 'bpmn',
     templates: offerOf((name) => modeler.get(name)),
     async content() {
-      await taken();
+      await typedIsTaken(TAKEN_MS);
       return (await modeler.saveXML({ format: true })).xml!;
     },
     title() {

@@ -22,7 +22,7 @@ import '../../styles/bpmn_io.css';
 import './dmn.css';
 import { adoptStyles, useSheet } from '../adopted_styles.ts';
 import type { DecisionModeler, OnChange } from '../kinds.ts';
-import { typingIn } from '../typing.ts';
+import { typedIsTaken } from '../typing.ts';
 import { holds, type Moddle } from './model.ts';
 import { PlacesModule } from './places.ts';
 
@@ -120,7 +120,6 @@ export async function createModeler(
     if (isDiagram()) shown().get<Diagram>('canvas').zoom('fit-viewport');
     changed(false);
   };
-  const taken = typingIn([host, panel], TAKEN_MS);
   /** The name or the id of the file, which the library forgets if somebody leaves it sooner than it takes it. */
   const left = ({ target }: FocusEvent): void => {
     const field = target as HTMLElement;
@@ -146,7 +145,7 @@ export async function createModeler(
     views,
     open,
     async content() {
-      await taken();
+      await typedIsTaken(TAKEN_MS);
       return (await modeler.saveXML({ format: true })).xml;
     },
     title: () => modeler.getDefinitions().name || modeler.getDefinitions().id,

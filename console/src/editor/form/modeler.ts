@@ -11,7 +11,7 @@ import './form.css';
 import { t } from '../../lib/i18n.ts';
 import { adoptStyles, useSheet } from '../adopted_styles.ts';
 import type { FormModeler, OnChange } from '../kinds.ts';
-import { typingIn } from '../typing.ts';
+import { typedIsTaken } from '../typing.ts';
 
 /** The panel of properties takes what somebody types after 300 ms, and for expressions once more. */
 const TAKEN_MS = 620;
@@ -47,7 +47,6 @@ export async function createModeler(
     additionalModules: [{ translate: ['value', translate] }],
   } as never);
   const service = <T>(name: string): T => editor.get<T>(name);
-  const taken = typingIn([host, panel], TAKEN_MS);
   let lost: string[];
   try {
     lost = (await editor.importSchema(schema as never)).warnings.map((warning: Error) => warning.message);
@@ -68,7 +67,7 @@ export async function createModeler(
     lost,
     schema: shown,
     async content() {
-      await taken();
+      await typedIsTaken(TAKEN_MS);
       return text();
     },
     title: () => String((editor.getSchema() as { id?: string }).id ?? ''),
