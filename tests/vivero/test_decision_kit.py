@@ -1,5 +1,6 @@
 """Decisions in a program and in tests: `DecisionModels`, the fixture `decisions`, files of cases."""
 
+import re
 import shutil
 import subprocess
 import sys
@@ -13,7 +14,8 @@ from tests.core.dmn.models import decision, definitions, literal
 from vivero.library import DecisionFailed, DecisionModels, InvalidModel
 from vivero.testing.decisions import DecisionTests
 
-EXAMPLE = Path(__file__).parents[2] / "examples" / "decisions"
+ROOT = Path(__file__).parents[2]
+EXAMPLE = ROOT / "examples" / "decisions"
 
 
 def test_a_program_evaluates_decisions():
@@ -93,6 +95,19 @@ def test_a_kit_without_decisions(tmp_path):
         DecisionTests((tmp_path,)).evaluate("d")
     with pytest.raises(FileNotFoundError, match=r"There is no file nowhere\.dmn"):
         DecisionTests((tmp_path,)).use("nowhere.dmn")
+
+
+def test_the_page_shows_what_the_example_does(monkeypatch):
+    page = (ROOT / "docs" / "decisions.md").read_text(encoding="utf-8")
+    program, test = re.findall(r"^```python\n(.*?)^```", page, re.MULTILINE | re.DOTALL)
+    *before, last = program.strip().splitlines()
+    call, result = last.split("  # ")
+    monkeypatch.chdir(ROOT)
+    names: dict[str, object] = {}
+    exec("\n".join(before), names)
+    assert eval(call, names) == Decimal(result)
+    example = (EXAMPLE / "test_discounts.py").read_text(encoding="utf-8")
+    assert test.strip() in re.sub(": Any| -> None", "", example)
 
 
 def test_the_example_passes_with_the_fixture_of_the_plugin():
