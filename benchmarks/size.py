@@ -26,6 +26,7 @@ import trio
 from packaging.requirements import Requirement
 
 from benchmarks.server import fresh_database
+from vivero.embedded.processes import dying_with_us
 
 ROOT = Path(__file__).parents[1]
 RECORD = ROOT / "benchmarks" / "results" / "size.json"
@@ -53,8 +54,10 @@ def _imports_of_up(dsn: str) -> str:
     settings = {"VIVERO_DATABASE_ALLOW_UNSAFE_COMMITS": "true", "PYTHONUNBUFFERED": "1"}
     plain = {name: value for name, value in os.environ.items() if not name.startswith("VIVERO_")}
     with tempfile.TemporaryFile("w+", encoding="utf-8") as report:
-        server = subprocess.Popen(command, env=plain | settings, stdout=subprocess.PIPE, stderr=report, text=True)
-        with server:
+        environment, dies = plain | settings, dying_with_us()
+        with subprocess.Popen(
+            command, env=environment, stdout=subprocess.PIPE, stderr=report, text=True, preexec_fn=dies
+        ) as server:
             assert server.stdout is not None
             try:
                 ready = any("Vivero is ready" in line for line in server.stdout)

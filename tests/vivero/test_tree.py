@@ -15,7 +15,8 @@ from vivero.node.part import NodePart
 ENGINE = ["consumer", "timers", "consumer-2", "timers-2", "warm-up", "batch-operations"]
 TASKS = {
     "api,engine,jobs,web": [
-        *("api", "appender", "cluster", *ENGINE, "chores", "jobs", "connectors", "completions"),
+        *("api", "appender", "cluster", *ENGINE, "chores", "jobs", "connectors"),
+        *("receivers", "completions"),
         *("listener", "announcer", "siblings", "compute", "figures", "other"),
     ],
     "api": ["api", "appender", "cluster", "completions", "listener", "announcer", "siblings", "compute", "other"],
@@ -39,6 +40,7 @@ TASKS = {
             "chores",
             "jobs",
             "connectors",
+            "receivers",
             "completions",
             "listener",
             "announcer",

@@ -80,13 +80,14 @@ HIDDEN = {
     ),
     *(f"vivero_jobs_{each}" for each in ("completed", "failed", "errors", "canceled")),
     *(f"vivero_agents_{each}" for each in ("calls", "tokens", "cost")),
+    *(f"vivero_inbound_{each}" for each in ("events", "errors")),
     *("vivero_incidents_raised", "vivero_incidents_resolved"),
     *("vivero_postgres_replication_lag", "vivero_figures_failures", "vivero_background_executions"),
     *(f"vivero_documents_{each}" for each in ("contents", "size", "unused")),
     *("vivero_trace_spans_exported", "vivero_trace_spans_dropped"),
     *(f"vivero_background_{each}" for each in ("started", "completed", "retried", "failed", "lost")),
 }
-"""Instruments without a number in this program: nothing ended, failed or was activated, and there are no jobs, no
+"""Instruments without a number in this program: nothing ended, failed or was activated, and there are no jobs, receivers,
 documents and no traces."""
 
 
