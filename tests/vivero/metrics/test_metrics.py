@@ -87,8 +87,8 @@ HIDDEN = {
     *("vivero_trace_spans_exported", "vivero_trace_spans_dropped"),
     *(f"vivero_background_{each}" for each in ("started", "completed", "retried", "failed", "lost")),
 }
-"""Instruments without a number in this program: nothing ended, failed or was activated, and there are no jobs, receivers,
-documents and no traces."""
+"""Instruments without a number in this program: nothing ended, failed or was activated, and there are no jobs, no
+receivers, no documents and no traces."""
 
 
 async def test_names_of_clients_are_no_labels(database):
