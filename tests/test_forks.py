@@ -136,6 +136,7 @@ def test_each_test_runs_once_and_is_reported(session):
     assert len([line for line in log if line.startswith("module-end")]) == len(modules)
 
 
+@pytest.mark.long
 def test_a_test_whose_fork_ends_has_failed_and_the_others_run(session):
     code, told, log = session({"lost": LOST, "few": FEW}, "--forks", "2", "-v")
     assert code == 1
@@ -154,6 +155,7 @@ def test_a_test_that_hangs_has_failed_and_the_others_run(session):
     assert "the process was ended by signal 9 during this test" in told
 
 
+@pytest.mark.long
 def test_a_failure_ends_all_forks_and_their_fixtures_if_it_shall(session):
     endless = FEW + "\n\ndef test_next():\n    pass\n" * 50
     code, told, log = session({"fails": "def test_fails():\n    assert not 1\n", "long": endless}, "--forks", "1", "-x")

@@ -80,6 +80,7 @@ def test_who_works_against_deadlines_is_tried_again_with_its_seed_and_that_is_to
     assert told.count("VIVERO_SEED=") >= 2, "of the session, and of each failure"
 
 
+@pytest.mark.long
 def test_by_itself_nothing_is_tried_twice(session):
     code, told = session()
     assert code == 1

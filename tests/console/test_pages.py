@@ -82,6 +82,7 @@ def test_a_page_asks_for_all_its_scripts_at_once(console, keys):
         console.page.goto(f"{console.address}/console/instances/{keys['stuck']}", wait_until="commit")
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(("locale", "word"), [("es-ES", "Orden"), ("pt-BR", "Ordem"), ("fr-FR", "Order")])
 def test_the_language_of_the_browser(browser, address, api, locale, word):
     """The language of a text that the first page does not have."""

@@ -119,6 +119,7 @@ class Asked:
         return Counter(name for name in self.statements if name.startswith(OF_COMMANDS))
 
 
+@pytest.mark.long
 async def test_a_foreign_key_costs_what_an_unknown_one_does(migrated, statements):
     async with WholeEngine(migrated).running() as engine:
         await engine.deploy(MODEL)

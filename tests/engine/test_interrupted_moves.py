@@ -86,6 +86,7 @@ async def test_a_step_whose_commit_fails_is_repeated(migrated, step):
         assert [str(error) for error in engine.errors if f"step {step} fails" in str(error)] != []
 
 
+@pytest.mark.long
 async def test_a_node_that_ends_after_each_step_is_followed_by_another(migrated):
     """Each term ends with its first commit, so each step is made by another one, which knows what the tables say."""
     async with MovesEngine(migrated).running() as engine:

@@ -261,6 +261,7 @@ async def test_a_withdrawn_command_is_not_sent(pair):
     assert pair.appender.pending == []
 
 
+@pytest.mark.long
 async def test_a_link_takes_a_bounded_number_of_commands():
     pair = Pair()
     for _ in range(MAX_OUTSTANDING):

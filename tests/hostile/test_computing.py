@@ -14,7 +14,6 @@ import trio
 from tests.core.dmn.models import decision, definitions, literal
 from tests.core.dmn.test_limits import HOSTILE
 from tests.eventually import NotInTime, eventually
-from tests.hostile.choice import one_of
 from tests.hostile.target import BPMN, waits_for_worker
 from tests.process.http_client import Caller
 from tests.process.load import send_files
@@ -143,7 +142,7 @@ ATTACKS = {
 }
 
 
-@pytest.mark.parametrize("name", one_of(ATTACKS))
+@pytest.mark.parametrize("name", ATTACKS)
 async def test_many_clients_that_let_it_compute(target, name):
     """Others go on. The ones that compute are served in turn, or told to come again."""
     counts = Counter()

@@ -66,6 +66,7 @@ async def test_each_program_sets_the_clock_of_all_that_may(programs, database):
     assert [(answer.status, answer.title) for answer in forbidden] == [(403, "FORBIDDEN")] * 2
 
 
+@pytest.mark.long
 async def test_a_pinned_clock_outlives_the_programs(programs, database):
     await deploy(programs[0].port, "timer_due.bpmn")
     await call(programs[0], "PUT", "/v2/clock", {"timestamp": DUE_MS - 1})

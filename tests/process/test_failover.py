@@ -130,6 +130,7 @@ async def _work(server):
     return last
 
 
+@pytest.mark.long
 async def test_a_start_on_a_standby_alone_says_so(replicated, make_program):
     first, second = replicated
     await first.stop()

@@ -60,6 +60,7 @@ async def test_a_stop_during_the_start(make_program, database, unsafe, random_fa
     assert set(codes) <= {0, -signal.SIGTERM}
 
 
+@pytest.mark.long
 async def test_a_stop_while_another_program_migrates(make_program, database, unsafe):
     with psycopg.connect(database, autocommit=True) as other:
         other.execute("SELECT pg_advisory_lock(%s)", [LOCK_KEY])
@@ -150,6 +151,7 @@ async def test_a_signal_that_comes_twice_is_one(program):
     assert not program.logged("stopping at once")
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("processes", [1, pytest.param(2, marks=pytest.mark.long)])
 async def test_a_hangup_reloads_nothing_without_tls_and_ends_nothing(make_program, database, unsafe, processes):
     """Also when the whole process group gets it, as from a terminal."""

@@ -10,6 +10,7 @@ from vivero.storage.postgres.errors import DeadlineExceeded
 PACKET = 1_500
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("way", ["requests", "answers"])
 async def test_a_network_that_loses_large_packets_serves_nobody(empty_database, proxy, way):
     """A batch does not get through there, however little it does: that is not the fault of its command."""

@@ -247,6 +247,7 @@ async def test_positions_become_visible_in_order(connect, connection, entry):
     second.close()
 
 
+@pytest.mark.long
 @either_way
 async def test_a_slow_committer_loses_nothing_to_a_tail_reader(connect, connection, entry):
     await connection.script(

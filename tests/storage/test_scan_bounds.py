@@ -257,6 +257,7 @@ def come_back(random, table):
             job.ready, job.returned, job.priority = True, True, random.randrange(3)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("partitions", [(1,), (1, 2, 3)])
 @pytest.mark.parametrize("run", range(30))
 def test_a_look_with_bounds_sees_what_one_without_sees(seed, run, partitions):

@@ -85,6 +85,7 @@ def embedded_up(root, vivero):
     return start
 
 
+@pytest.mark.long
 @pytest.mark.process
 def test_the_embedded_server_is_started_again_when_it_is_killed(root, embedded_up, server_at):
     server = embedded_up()

@@ -135,6 +135,7 @@ def test_a_key_is_unique_while_its_execution_waits_and_a_type_of_others_stays_pe
     ]  # fmt: skip
 
 
+@pytest.mark.long
 def test_a_job_that_goes_on_is_the_same_execution_and_runs_are_bounded(tests, seen):
     @job("poll")
     async def poll(execution: Execution, pause: float) -> RescheduleIn:

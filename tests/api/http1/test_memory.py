@@ -135,6 +135,7 @@ async def test_all_is_given_back_whatever_ends_the_request(start, apps, autojump
     assert server.state.memory.used == 0
 
 
+@pytest.mark.long
 async def test_answers_that_nobody_reads_stay_within_the_budget(running, apps):
     body = 3_900_000
     limit = 20_000_000

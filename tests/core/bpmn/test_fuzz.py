@@ -203,6 +203,7 @@ def test_exchanged_lines_never_raise(model_file, dice):
         check(b"".join(mutant))
 
 
+@pytest.mark.long
 def test_exchanged_words_never_raise(model_file, dice):
     """Attribute values exchanged for each other: well-formed always, so ids, references and expressions go wrong."""
     parts = model_file.read_bytes().split(b'"')

@@ -212,6 +212,7 @@ COMMANDS = {
 BEFORE_ANYBODY_WAITS = "a message comes"
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("name", COMMANDS)
 @pytest.mark.parametrize("items", [ITEMS, REFUSED], ids=["accepted", "refused"])
 def test_what_comes_meanwhile_comes_to_the_same_as_after_it(name, items):

@@ -84,6 +84,7 @@ COMMANDS = {
 }
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("name", COMMANDS)
 def test_what_comes_between_two_pages_comes_to_the_same_as_after_the_last_one(name):
     other = everything(BY_ITEMS)

@@ -42,6 +42,7 @@ def damaged(choose):
     return text.encode()
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("mode", ["dmn", "camunda"])
 def test_damaged_files(mode, seed):
     choose = random.Random(seed)

@@ -119,6 +119,7 @@ INTERRUPTIONS = {
 }
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("growing", GROWING)
 @pytest.mark.parametrize("how", INTERRUPTIONS)
 def test_what_interrupts_it_from_above_ends_it(how, growing):

@@ -25,6 +25,7 @@ MANY = int(os.environ.get("VIVERO_COMPENSATIONS") or 1_000)
 MOST_COMMANDS = 400
 
 
+@pytest.mark.long
 def test_handlers_begin_in_the_order_that_the_oracle_tells(seed):
     begun = []
     for number in drawn(seed, COUNT, lambda: sum(begun) > COUNT):

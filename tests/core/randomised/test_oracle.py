@@ -42,6 +42,7 @@ def test_the_engine_does_what_the_oracle_says_many_times(seed):
     assert points > 5 * pairs
 
 
+@pytest.mark.long
 def test_what_fails_is_told_as_a_small_test(monkeypatch):
     """Escalations that nobody hears are seen, and little is left of the model but one, and who should hear it."""
     deaf = lambda event, escalation, at: iter((ElementCompleting(event.key),))  # noqa: E731

@@ -140,6 +140,7 @@ def test_a_part_that_holds_others_is_forgotten_after_them():
     assert sorted(one for one in forgotten if one) == [["outer"]] * 3 + [["work"]] * 9, "one at a time"
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("paged_from", [0, 10, 500])
 def test_rows_are_counted_whatever_happens(paged_from, seed):
     for number in range(seed, seed + 25):

@@ -88,6 +88,7 @@ async def plan_of(engine, type):
     return None
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("type", "expected"),
     [

@@ -216,6 +216,7 @@ trio.run(main)
 """
 
 
+@pytest.mark.long
 def test_a_killed_program_takes_its_compute_processes_with_it_in_the_middle_of_a_task():
     with subprocess.Popen(
         [sys.executable, "-P", "-c", PROGRAM],

@@ -241,6 +241,7 @@ def test_ids():
     ] * 7
 
 
+@pytest.mark.long
 async def test_a_program_delivers_and_its_dead_letters_are_seen_and_dropped(migrated, server, monkeypatch):
     server.answer = lambda _: (500, {}, b"")
     settings = OutboxSettings(server.url, "InstanceCreated", initial_interval="PT0S", max_attempts=1)

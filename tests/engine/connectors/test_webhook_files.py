@@ -64,6 +64,7 @@ async def test_the_files_of_a_form_become_documents_of_the_process(migrated, con
         assert (made["names"], made["note"]) == ([], "only a text")
 
 
+@pytest.mark.long
 async def test_a_call_without_an_effect_leaves_no_document(migrated, connection, monkeypatch):
     monkeypatch.setenv("VIVERO_SECRET_HOOK", "canary")
     unmet = starting("unmet", "unmet", activationCondition='=body.note = "yes"')

@@ -87,6 +87,7 @@ async def test_very_many_are_compensated_page_by_page(migrated, connection):
     assert (await connection.execute(order)).rows[0][0] == list(range(MANY, 0, -1))
 
 
+@pytest.mark.long
 async def test_one_command_may_need_several_pages(migrated, connection, monkeypatch):
     """A quantum may be larger than a page. The node keeps nothing in memory, so each attempt loads one page more."""
     count = MANY // 4

@@ -222,6 +222,7 @@ async def test_of_a_channel_with_many_messages_one_that_was_not_taken_is_found_a
     assert (await worked(RejectCorrelation(1, "<default>", gone))).rejection is None
 
 
+@pytest.mark.long
 async def test_a_channel_too_large_for_memory_still_knows_who_waits(migrated, connection):
     """The cache has room for it, and forgets it all the same."""
     await pin_clock(connection)
@@ -237,6 +238,7 @@ async def test_a_channel_too_large_for_memory_still_knows_who_waits(migrated, co
     assert (await connection.execute("SELECT count(*) FROM channel_subscriptions")).rows == [(0,)]
 
 
+@pytest.mark.long
 async def test_a_signal_for_more_than_a_page(worked, connection, consumer_of_many):
     _, consumer, _ = consumer_of_many
     count = 2 * SUBSCRIPTIONS_PER_PAGE + 3

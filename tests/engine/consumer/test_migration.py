@@ -159,6 +159,7 @@ def a_page_is_one_element(monkeypatch):
     monkeypatch.setattr(term, "step_limits", limits)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("paged_from", [2, pytest.param(500, marks=pytest.mark.long)])
 async def test_pages_come_to_the_same_as_in_memory(migrated, connection, second, a_page_is_one_element, paged_from):
     """Everything is evicted after each page."""

@@ -335,6 +335,7 @@ WAITS = {
 }
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("wait", WAITS)
 async def test_what_waits_in_a_part_is_found(same_end, wait):
     """By the key of a timer or user task, through a channel, or on a page of those who wait for a signal."""
@@ -462,6 +463,7 @@ async def test_random_runs(same_end, monkeypatch, seed):
 # ---- listeners
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("sequential", [False, True])
 async def test_each_inner_instance_tells_its_listeners(same_end, sequential):
     """The item is forgotten when the element begins, the row of its job when it has been told."""
@@ -619,6 +621,7 @@ def test_a_page_has_few_inner_instances_and_few_rows(monkeypatch, ahead, expecte
     assert (loop.read_to, loop.ahead) == (max(expected, default=0), ahead[len(expected) :])
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("large", [1, 2, 100])
 async def test_inner_instances_of_many_rows_end_one_by_one(same_end, monkeypatch, large):
     monkeypatch.setattr(pages, "ROWS_A_PAGE", 4)

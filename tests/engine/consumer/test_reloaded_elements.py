@@ -123,6 +123,7 @@ RUNS = (
 )
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("run", RUNS, ids=[run.__name__ for run in RUNS])
 async def test_it_goes_on_from_its_rows(run, migrated, connection, second):
     serial = Serial()

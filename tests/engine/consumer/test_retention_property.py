@@ -1,11 +1,14 @@
 """The retention of instances, from the model to the row of its definition, and back."""
 
+import pytest
+
 from tests.chaos import replayed
 from tests.core.bpmn.test_retention import DAY_MS, with_property
 from tests.engine.whole_engine import WholeEngine
 from vivero.storage.retention import history
 
 
+@pytest.mark.long
 async def test_a_version_keeps_what_its_model_says_and_replay_gives_the_same(migrated):
     engine = WholeEngine(migrated)
     async with engine.running():

@@ -125,6 +125,7 @@ async def test_suspended_and_resumed_in_one_batch(engine, connection):
     assert len(await leased(connection)) == 1
 
 
+@pytest.mark.long
 async def test_an_activation_races_a_suspension(engine, migrated):
     """Each job is leased before the suspension is answered, or not at all."""
     await engine.create(count=30)

@@ -29,6 +29,7 @@ def a_list(characters, number):
     return [number + 0.5] * (characters // 4 + 1)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("characters", [VERY_LARGE_JSON // 2, VERY_LARGE_JSON])
 async def test_variables_of_an_instance_that_reads_them_at_once(migrated, connection, monkeypatch, characters):
     threads = []

@@ -69,6 +69,7 @@ async def test_a_client_on_asyncio_calls_a_server(server, run):
     assert answers == ["hello", "hello", "from a thread"]
 
 
+@pytest.mark.long
 async def test_the_timeout_of_the_job_cancels_the_call(server, run):
     seen = []
     url, hung_up = server

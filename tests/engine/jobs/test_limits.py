@@ -55,6 +55,7 @@ async def test_long_runs_hold_no_free_places_back(connection, dispatcher, nurser
     assert held.most == 5
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("settings", "most"),
     [

@@ -35,6 +35,7 @@ async def left(connection):
 EXPECTED = {key: hash_of(normal) for key, normal in NORMAL.items()}
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(("rows", "size"), [(1000, 1_000_000), (1, 1_000_000), (2, 20), (1000, 1)])
 async def test_all_are_hashed_however_small_the_steps(connection, do_chore, monkeypatch, rows, size):
     monkeypatch.setattr(variable_values, "ROWS", rows)

@@ -73,6 +73,7 @@ async def test_connections_to_a_primary_that_was_replaced_are_closed(pair):
     assert not new.closed
 
 
+@pytest.mark.long
 async def test_a_standby_alone(pair):
     first, second = pair
     await first.stop()

@@ -139,6 +139,7 @@ async def test_a_database_that_somebody_changed_is_refused(connection, left):
     assert "; and " in await refused(connection, left)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("count", [1, 13, 49])
 async def test_a_database_with_fewer_is_refused_with_what_to_start(connection, left, count):
     as_left(left, FIFTY[:count])
@@ -174,6 +175,7 @@ async def test_a_check_that_refuses_changes_nothing(connection, left):
 # Differences that are allowed
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     "statement",
     [

@@ -322,6 +322,7 @@ async def test_suspended_instances_are_found_among_many_that_run(connection, fil
         assert await rows_read(connection, PROCESS_INSTANCES, query) <= 100
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("restricted", [False, True])
 @pytest.mark.usefixtures("separated")
 async def test_late_instances_are_found_among_many_that_run(connection, restricted):

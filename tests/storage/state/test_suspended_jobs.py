@@ -112,6 +112,7 @@ def waits(sync):
     return sync.execute(waiting).fetchone() == (1,)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(("name", "rest"), [("released_jobs", ()), ("suspended_jobs", ([],))])
 async def test_ended_jobs_are_not_read(sync, connect, name, rest):
     """An instance that has done very much is suspended as fast as another."""

@@ -176,6 +176,7 @@ def test_commits_that_could_be_lost_are_refused(vivero, database):
     assert "Traceback" not in program.logged
 
 
+@pytest.mark.long
 def test_migrating_beforehand(vivero, empty_database):
     unsafe = {"VIVERO_DATABASE_ALLOW_UNSAFE_COMMITS": "on"}
     checked = vivero("migrate", "--check", "--database-url", empty_database, **unsafe)
@@ -194,6 +195,7 @@ def test_the_url_of_the_embedded_server(vivero, postgres_root, postgres_dsn):
     assert (program.ends(), program.said) == (0, f"{postgres_dsn}\n")
 
 
+@pytest.mark.long
 def test_a_version_that_is_not_adjacent_does_not_start(up, vivero, database):
     """And leaves the database and the running node as they are."""
     running = up(database)

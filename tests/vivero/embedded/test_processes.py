@@ -329,6 +329,7 @@ def test_a_surplus_lease_is_refused(root, quick, monkeypatch) -> None:
         embedded.acquire(root, quick)
 
 
+@pytest.mark.long
 def test_a_foreign_environment_changes_nothing(ask, reachable_directory, start_program) -> None:
     """A locale that is not installed, and variables that would lead the server or psql elsewhere."""
     root = reachable_directory() / "root"
@@ -340,6 +341,7 @@ def test_a_foreign_environment_changes_nothing(ask, reachable_directory, start_p
     embedded.wait_stopped(root)
 
 
+@pytest.mark.long
 def test_a_path_too_long_for_a_socket(ask, reachable_directory, quick, start_program, monkeypatch, tmp_path) -> None:
     root = reachable_directory() / ("long" * 30)
     with embedded.acquire(root, quick) as lease:

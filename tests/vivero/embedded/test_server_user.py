@@ -36,6 +36,7 @@ def owners(directory: Path) -> set[int]:
     return found
 
 
+@pytest.mark.long
 def test_an_ordinary_user(ask, nobody, reachable_directory, start_program) -> None:
     home = reachable_directory()
     os.chown(home, nobody.uid, -1)

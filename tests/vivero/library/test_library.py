@@ -397,6 +397,7 @@ def test_a_loop_without_a_wait_state_ends_with_an_error(monkeypatch):
         begin(spins, now=NOON)
 
 
+@pytest.mark.long
 def test_a_long_loop_is_in_its_snapshot():
     items = models(
         start(), loop(task("t"), "=for i in 1..600 return i", "i", "=i * 2", "out"), end(), "start > t > end"

@@ -57,6 +57,7 @@ def test_the_alerts_ask_for_metrics_that_exist():
     assert asked <= METRICS
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("command", [("check", "rules", "alerts.yml"), ("test", "rules", "alerts.test.yml")])
 def test_the_tool_of_prometheus_accepts_the_rules(command):
     tool = shutil.which("promtool")
