@@ -26,7 +26,7 @@ FULL_S, PACED_S, WARM_S = 6.0, 6.0, 2.0
 PACE = 20.0
 BEGIN_S = 4.0
 """The time in which a worker starts before instances come."""
-BACKLOG = 6_000
+BACKLOG = 30_000
 
 
 def run() -> tuple[dict[str, float], dict[str, str]]:
