@@ -7,6 +7,7 @@ import structlog
 import trio
 from trio.testing import lockstep_stream_pair, memory_stream_pair, wait_all_tasks_blocked
 
+from vivero.api.http1 import state
 from vivero.api.http1.problems import UnfinishedAnswer
 
 GET = b"GET / HTTP/1.1\r\nHost: a\r\n\r\n"
@@ -255,8 +256,9 @@ class TestResponses:
     @pytest.mark.parametrize("method", [b"GET", b"HEAD", b"POST"])
     @pytest.mark.parametrize("status", [200, 204, 304, 404, 299])
     async def test_a_response_in_one_call_has_the_bytes_of_its_messages(
-        self, start, autojump_clock, version, method, status
+        self, start, autojump_clock, monkeypatch, version, method, status
     ):
+        monkeypatch.setattr(state, "formatdate", lambda usegmt: "Sun, 01 Nov 2026 00:00:00 GMT")
         headers = ((b"content-type", b"text/plain"), (b"x-a", b"1"), (b"x-a", b"2"))
         body = b"" if status in (204, 304) else b"x" * 100_000 if version == b"1.1" else b"abc"
 
