@@ -24,7 +24,7 @@ INVALID_INPUT = "INVALID_INPUT"
 class AgentError(Exception):
     """The agent cannot go on. `final`: a repetition fails, too. `retry_after_s`: the pause that the provider asks for.
 
-    Nothing in it quotes a prompt or an answer.
+    `is_unbilled`: the provider has refused the request, or was not asked. Nothing in it quotes a prompt or an answer.
     """
 
     code: str
@@ -32,6 +32,7 @@ class AgentError(Exception):
     final: bool = True
     variables: Mapping[str, Any] = field(default_factory=dict)
     retry_after_s: float | None = None
+    is_unbilled: bool = False
 
     def __str__(self) -> str:
         return f"{self.code}: {self.message}"

@@ -40,7 +40,9 @@ def refusal(status: int, document: Any, retry_after: str | None) -> AgentError:
     known = {name: value for name, value in variables.items() if value is not None}
     said = f" ({code})" if code else ""
     is_final = status < 500 and status not in REPEATED
-    return AgentError(FAILED_MODEL_CALL, f"the provider answers {status}{said}", is_final, known, wait_s)
+    return AgentError(
+        FAILED_MODEL_CALL, f"the provider answers {status}{said}", is_final, known, wait_s, is_unbilled=True
+    )
 
 
 def _provider_code(document: Any) -> str | None:

@@ -118,7 +118,7 @@ def _of_connection(error: ConnectorError, used: UsedSecrets) -> AgentError:
     """A failure of the connection. Addresses that are forbidden and answers that are too large have their own codes."""
     message = str(used.mask(error.message))
     if error.final:
-        return AgentError(error.code, message)
+        return AgentError(error.code, message, is_unbilled=error.code == FORBIDDEN_ADDRESS)
     return _failed(f"{error.code}: {message}")
 
 

@@ -28,7 +28,6 @@ from vivero.engine.connectors.agents.files import has_documents, with_files
 from vivero.engine.connectors.agents.ledger import Ledger, Reservation, Stopped
 from vivero.engine.connectors.agents.memories import closed, opened
 from vivero.engine.connectors.agents.model_calls import (
-    FORBIDDEN_ADDRESS,
     PreparedCall,
     check_allowed,
     prepared,
@@ -133,8 +132,7 @@ class ModelUser:
         try:
             content = await respond(asked, self._client, call.used)
         except AgentError as error:
-            refused = "status" in error.variables or error.code == FORBIDDEN_ADDRESS  # nobody bills that
-            await settle(TokenUsage(0, 0) if refused else None, record._replace(outcome=error.code))
+            await settle(TokenUsage(0, 0) if error.is_unbilled else None, record._replace(outcome=error.code))
             raise
         except trio.Cancelled:
             await settle(None, record._replace(outcome=CANCELLED))
