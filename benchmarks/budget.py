@@ -4,6 +4,9 @@ The counts are those of a fixed sequence of creations and completions of the mea
 `APPEND` commands and batches of `BATCH`: statements, rows, WAL, and executed bytecodes of each package. Requests over
 HTTP are counted one after the other, by the package `api` alone, because the rest depends on the clock.
 
+`--functions` prints the functions with the most bytecodes, with those of Trio and other libraries: first of the
+sequence, then of the requests, whose appends and batches have one command each.
+
 `python -m benchmarks.budget` fails when a count has grown beyond the record; `--record` writes the record anew, so that
 a feature that costs something says so in its commit. Bytecodes differ between versions of Python, and WAL between
 those of PostgreSQL, so the record has counts for each version; a version without counts is only shown.
@@ -17,19 +20,16 @@ import math
 import platform
 import socket
 import sys
-from collections import Counter
 from collections.abc import Generator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
-from types import FrameType
-from typing import Any
 from uuid import UUID
 
 import msgspec
 import trio
 
-import vivero
+from benchmarks.bytecodes import PACKAGES, Bytecodes, LoopCounts
 from benchmarks.filled_log import Models, Progress, append, commands
 from benchmarks.model import JOB_TYPE, ONE_TASK, VARIABLES
 from benchmarks.server import deploy, fresh_database
@@ -52,9 +52,6 @@ APPEND = 22
 BATCH = 44
 REQUESTED = 40
 """Instances that are created, activated and completed over HTTP."""
-PACKAGES = ("core", "storage", "engine", "api")
-BY_CLOCK = ("api/http1/state.py", "api/serving/server.py")
-"""Their tasks run a few times a second: they cost an instance the more, the slower the machine is."""
 TOLERANCE = 1.02
 """Growth that is no news: the counts of two runs differ by less than 0.2 %, those of `api` by less than 1 %."""
 RECORD = Path(__file__).parent / "results" / "budget.json"
@@ -70,45 +67,6 @@ SELECT pg_current_wal_insert_lsn() - '0/0'::pg_lsn,
 """
 WRITERS = "SELECT count(*) FROM pg_stat_activity WHERE application_name LIKE 'budget%'"
 Figures = Mapping[str, float]
-
-
-class Bytecodes:
-    """Executed bytecodes of this thread, by package of ours."""
-
-    def __init__(self) -> None:
-        self.counts: Counter[str] = Counter()
-        self._root = f"{Path(vivero.__file__).parent}/"
-        self._packages: dict[str, str | None] = {}
-
-    @contextmanager
-    def counted(self) -> Generator[None]:
-        """A block whose bytecodes count. Frames that run already do not."""
-        sys.settrace(self._called)
-        try:
-            yield
-        finally:
-            sys.settrace(None)
-
-    def _called(self, frame: FrameType, _event: str, _argument: object) -> Any:
-        package = self._package(frame.f_code.co_filename)
-        if package is None:
-            return None
-        counts = self.counts
-        frame.f_trace_lines, frame.f_trace_opcodes = False, True
-
-        def executed(_frame: FrameType, event: str, _argument: object) -> Any:
-            if event == "opcode":
-                counts[package] += 1
-            return executed
-
-        return executed
-
-    def _package(self, file: str) -> str | None:
-        if file not in self._packages:
-            name = file.removeprefix(self._root)
-            package = name.split("/")[0]
-            self._packages[file] = package if package in PACKAGES and name not in BY_CLOCK else None
-        return self._packages[file]
 
 
 class _Given:
@@ -132,20 +90,20 @@ class _Worker(Progress):
         return [_Given(subject, new) for subject, new in jobs.items()]
 
 
-def run() -> tuple[dict[str, float], dict[str, str]]:
-    """Counts of an instance."""
-    return trio.run(_run)
+def run(functions: int = 0) -> tuple[dict[str, float], dict[str, str]]:
+    """Counts of an instance. Prints so many functions with the most bytecodes."""
+    return trio.run(_run, functions)
 
 
-async def _run() -> tuple[dict[str, float], dict[str, str]]:
+async def _run(functions: int) -> tuple[dict[str, float], dict[str, str]]:
     async with fresh_database(settings=SERVER) as (dsn, notes):
-        figures = await _consumed(dsn)
+        figures = await _consumed(dsn, functions)
     async with fresh_database(settings=SERVER) as (dsn, _):
-        figures["api_bytecodes"] = await _requested(dsn)
+        figures["api_bytecodes"] = await _requested(dsn, functions)
     return figures, notes
 
 
-async def _consumed(dsn: str) -> dict[str, float]:
+async def _consumed(dsn: str, functions: int) -> dict[str, float]:
     """Counts of the log's appends and of the consumer."""
     observer = await driver.connect(dsn, name="observer")
     before = (await observer.execute(COUNTS)).rows[0]
@@ -160,7 +118,7 @@ async def _consumed(dsn: str) -> dict[str, float]:
         progress,
         ConsumerSettings(batch_commands=BATCH),
     )
-    bytecodes = Bytecodes()
+    bytecodes = Bytecodes(everywhere=functions > 0)
     with _no_clock(), bytecodes.counted():
         async with trio.open_nursery() as nursery:
             nursery.start_soon(consumer.run, Beat(SupervisionSettings()))
@@ -174,6 +132,8 @@ async def _consumed(dsn: str) -> dict[str, float]:
     observer.close()
     if ended != INSTANCES or progress.rejected:
         raise RuntimeError(f"{ended} of {INSTANCES} instances ended, {progress.rejected} commands were rejected")
+    if functions:
+        print(*bytecodes.table(INSTANCES, functions), "", sep="\n")
     wal, inserted, updated, deleted = (float(late - early) for late, early in zip(after, before, strict=True))
     counts = {
         "statements": float(consumer.stats.statements + -(-len(log) // APPEND)),
@@ -196,10 +156,11 @@ def _no_clock() -> Generator[None]:
         batch.COMPUTE_S, batch.CHECKPOINT_EVERY_S = before
 
 
-async def _requested(dsn: str) -> float:
+async def _requested(dsn: str, functions: int) -> float:
     """The bytecodes of `api` for an instance, three requests."""
     listeners = await open_listeners("127.0.0.1", 0)
-    port, stop, bytecodes = listeners[0].socket.getsockname()[1], trio.Event(), Bytecodes()
+    port, stop = listeners[0].socket.getsockname()[1], trio.Event()
+    bytecodes, loop = Bytecodes(everywhere=functions > 0), LoopCounts()
     async with trio.open_nursery() as nursery:
         started = trio.Event()
         with bytecodes.counted():
@@ -209,11 +170,27 @@ async def _requested(dsn: str) -> float:
             await started.wait()
             await trio.to_thread.run_sync(deploy, port, {"one_task.bpmn": ONE_TASK})
             await trio.to_thread.run_sync(_work, port, 3)
-            before = bytecodes.counts["api"]
+            bytecodes.clear()
+            trio.lowlevel.add_instrument(loop)
             await trio.to_thread.run_sync(_work, port, REQUESTED)
-            counted = bytecodes.counts["api"] - before
+            trio.lowlevel.remove_instrument(loop)
+        counted = bytecodes.counts["api"]
+        if functions:
+            print(*bytecodes.table(REQUESTED, functions), _of_trio(bytecodes, loop), "", sep="\n")
         stop.set()
     return counted / REQUESTED
+
+
+def _of_trio(bytecodes: Bytecodes, loop: LoopCounts) -> str:
+    """A line about the work of Trio for an instance, with that of tasks that run by the clock."""
+    counts = {
+        "steps of tasks": loop.steps,
+        "turns of the loop": loop.turns,
+        "new tasks": loop.tasks,
+        "deadlines": bytecodes.calls_of("trio/_core/_run.py Deadlines.add"),
+        "registrations in epoll": bytecodes.calls_of("trio/_core/_io_epoll.py EpollIOManager._update_registrations"),
+    }
+    return "an instance: " + ", ".join(f"{count / REQUESTED:.1f} {name}" for name, count in counts.items())
 
 
 def _work(port: int, instances: int) -> None:
@@ -270,9 +247,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Print the counts beside the record. Returns 1 if one has grown beyond it, which `--record` accepts."""
     parser = argparse.ArgumentParser(prog="python -m benchmarks.budget", description=__doc__)
     parser.add_argument("--record", action="store_true", help="write the record anew")
+    parser.add_argument(
+        "--functions", metavar="N", type=int, nargs="?", const=60, default=0, help="print N functions (60)"
+    )
     options = parser.parse_args(arguments)
     logs.configure("console", "warning")
-    figures, notes = run()
+    figures, notes = run(options.functions)
     postgres = notes["server_version"]
     record: dict[str, dict[str, float]] = json.loads(RECORD.read_text(encoding="utf-8"))
     print(f"{'an instance':20} {'recorded':>12} {'now':>12} {'ratio':>7}")

@@ -12,6 +12,7 @@ import pytest
 
 from benchmarks import __main__ as engine
 from benchmarks import budget, http_client, size
+from benchmarks.bytecodes import PACKAGES, Bytecodes
 from benchmarks.capacity import BUSY, Costs, projection
 from benchmarks.given import commands_per_s, header
 from benchmarks.model import ONE_TASK
@@ -150,7 +151,7 @@ def test_a_count_beyond_the_record_is_a_failure_that_names_it():
 def test_the_record_has_each_count_of_this_python():
     record = json.loads(budget.RECORD.read_text(encoding="utf-8"))
     counts = {name for figures in record.values() for name in figures}
-    assert counts >= {"statements", "rows_inserted", "wal_bytes", *(f"{name}_bytecodes" for name in budget.PACKAGES)}
+    assert counts >= {"statements", "rows_inserted", "wal_bytes", *(f"{name}_bytecodes" for name in PACKAGES)}
 
 
 def test_the_size_of_the_program_is_compared_with_its_record():
@@ -172,7 +173,7 @@ def test_the_size_of_the_program_is_compared_with_its_record():
 
 def test_bytecodes_are_counted_by_package():
     """A call of the core counts there and nowhere else, the same number each time."""
-    bytecodes = budget.Bytecodes()
+    bytecodes = Bytecodes()
     parse(ONE_TASK, "one_task.bpmn")  # some names of a model are read once in a process
     counts = []
     for _ in range(2):
@@ -183,11 +184,18 @@ def test_bytecodes_are_counted_by_package():
         counts.append(dict(bytecodes.counts))
     assert counts[0].keys() == {"core"}
     assert counts[1] == {"core": 2 * counts[0]["core"]}
+    head, *lines = bytecodes.table(2, 1000)
+    assert head.endswith("function")
+    assert sum(float(line.split()[0].replace(",", "")) for line in lines) == pytest.approx(counts[0]["core"], abs=5)
+    assert {line.split()[2].partition("/")[0] for line in lines} == {"core"}
+    assert bytecodes.calls_of("core/bpmn/parser.py parse") == 2
+    bytecodes.clear()
+    assert not bytecodes.counts
 
 
 def test_new_counts_are_accepted_by_recording_them(monkeypatch, tmp_path, capsys):
     figures = {"core_bytecodes": 100.0, "rows_deleted": 0.0}
-    monkeypatch.setattr(budget, "run", lambda: (figures, {"server_version": "18.4"}))
+    monkeypatch.setattr(budget, "run", lambda _functions: (figures, {"server_version": "18.4"}))
     monkeypatch.setattr(budget, "RECORD", tmp_path / "budget.json")
     monkeypatch.setattr(logs, "configure", lambda *_: None)  # it would keep this test's stderr for the others
     budget.RECORD.write_text("{}")
