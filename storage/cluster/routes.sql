@@ -8,8 +8,8 @@ SELECT (SELECT n FROM definitions_seq), (SELECT max(id) FROM partitions),
 FROM (SELECT) one LEFT JOIN slot_detours d ON d.partition_id = $1;
 
 -- name: lock_changes
--- One program at a time changes the routes.
-SELECT pg_try_advisory_lock(4714, 0);
+-- One program at a time changes the routes of a schema. The lock ends with its session.
+SELECT pg_try_advisory_lock(4714, hashtext(current_schema()));
 
 -- name: make_partitions
 -- Those from the first number to the last one. They own nothing yet.

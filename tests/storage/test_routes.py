@@ -6,6 +6,7 @@ from random import Random
 import psycopg
 import pytest
 import trio
+from psycopg.conninfo import make_conninfo
 
 from vivero.core.partitions.routes import Routes, slot_of
 from vivero.storage import state
@@ -54,6 +55,20 @@ async def test_the_owners_of_slots_are_read(connection):
     read = await routes.read(connection)
     assert (read.partitions, len(read.slots), read.slots[7]) == (3, 1_024, 3)
     assert set(read.slots) == {1, 2, 3}
+
+
+async def test_programs_of_two_schemas_change_routes_at_the_same_time(connection, database):
+    """Two installations share a database. Within a schema, the second program is refused."""
+    await connection.execute("CREATE SCHEMA other")
+    found = []
+    for schema in ("public", "other", "other"):
+        path = make_conninfo(database, options=f"-c search_path={schema}")
+        found.append(await driver.connect(path, name="vivero test"))
+    try:
+        assert [await routes.lock(each) for each in found] == [True, True, False]
+    finally:
+        for each in found:
+            each.close()
 
 
 async def test_a_change_raises_the_revision(connection):
