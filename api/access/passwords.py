@@ -21,6 +21,8 @@ AT_A_TIME = max(1, min(2, processors() // 2))
 """Hashes at the same time, on half of the processors at most. Each takes 19 MiB and about 20 ms of a core."""
 MAX_WAITING = 64
 """Hashes of each kind that may wait for their turn. Further ones get 503, so a flood of guesses is bounded."""
+MAX_PASSED = 3
+"""Hashes of other kinds that may go before those of a kind that waits. So none waits for the end of a flood."""
 MAX_REMEMBERED = 10_000
 """Right passwords that are remembered for some seconds."""
 MIN_LENGTH, MAX_LENGTH = 8, 1024
@@ -50,7 +52,7 @@ def verify(password_hash: str, password: str) -> bool:
 
 
 class Turn(IntEnum):
-    """The order of turns while others wait."""
+    """The order of turns while others wait. Every kind gets some: see `MAX_PASSED`."""
 
     KNOWN = 0
     """A password that was right lately: a flood of other passwords does not keep its user waiting."""
@@ -66,6 +68,7 @@ class Hashing:
         self._limiter = trio.CapacityLimiter(AT_A_TIME)
         self._taken = 0
         self._lots = {turn: trio.lowlevel.ParkingLot() for turn in Turn}
+        self._passed: dict[Turn, int] = {}
 
     async def run(self, turn: Turn, work: Callable[..., T], *arguments: str | None) -> T:
         """The result of `work(*arguments)`. Raises Problem 503 if too many wait."""
@@ -86,11 +89,15 @@ class Hashing:
             await lot.park()  # until it is given a place
 
     def _give(self) -> None:
-        for turn in Turn:
-            if self._lots[turn]:
-                self._lots[turn].unpark()
-                return
-        self._taken -= 1
+        waiting = [turn for turn in Turn if self._lots[turn]]
+        if not waiting:
+            self._taken -= 1
+            self._passed = {}
+            return
+        overdue = (turn for turn in reversed(waiting) if self._passed.get(turn, 0) >= MAX_PASSED)
+        chosen = next(overdue, waiting[0])
+        self._passed = {turn: self._passed.get(turn, 0) + 1 for turn in waiting if turn is not chosen}
+        self._lots[chosen].unpark()
 
 
 _of_loop: trio.lowlevel.RunVar[Hashing] = trio.lowlevel.RunVar("hashing")

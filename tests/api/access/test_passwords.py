@@ -69,6 +69,20 @@ async def test_known_passwords_come_first_and_guesses_last(monkeypatch):
     assert work.begun[AT_A_TIME + 2 :] == ["OTHER", "OTHER"]
 
 
+@pytest.mark.parametrize("flood", [Turn.KNOWN, Turn.NEW])
+async def test_those_who_come_first_leave_turns_to_others(monkeypatch, flood):
+    """Sign-ins end while an administrator adds users without end."""
+    monkeypatch.setattr(passwords, "AT_A_TIME", 1)
+    hashing = Hashing()
+    async with trio.open_nursery() as nursery:
+        work = Work(nursery)
+        for turn in (flood, Turn.OTHER, Turn.OTHER, *[flood] * 8):
+            await work.begin(hashing, turn, turn.name)
+        work.end(11)
+    others = [number for number, name in enumerate(work.begun) if name == "OTHER"]
+    assert others == [passwords.MAX_PASSED + 1, 2 * (passwords.MAX_PASSED + 1)]
+
+
 async def test_whoever_leaves_gives_its_place_back(monkeypatch):
     monkeypatch.setattr(passwords, "MAX_WAITING", 1)
     hashing = Hashing()
