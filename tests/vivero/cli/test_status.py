@@ -263,3 +263,28 @@ def test_a_server_on_a_slow_machine_is_healthy_and_says_so(monkeypatch, slow, sh
     lines = said.stdout.splitlines()
     assert (said.exit_code, lines[0]) == (0, "health\thealthy")
     assert [line.split("\t")[1][:38] for line in lines if line.startswith("machine")] == shown
+
+
+@pytest.mark.parametrize(
+    ("path", "answer", "why"),
+    [
+        ("/v2/topology", {}, "missing required field `brokers`"),
+        ("/v2/topology", {"brokers": [1], "gatewayVersion": "8", "clusterId": None}, "`$.brokers[0]`"),
+        ("/cluster/nodes", {"nodes": 7}, "Expected `array`, got `int`"),
+        ("/cluster/nodes", {"nodes": [{}]}, "`$.nodes[0]`"),
+        ("/cluster/status", {"machine": []}, "Expected `object`, got `array`"),
+        ("/cluster/figures", {"timers": {}}, "`$.timers`"),
+    ],
+)
+def test_an_answer_of_another_program_is_named(monkeypatch, path, answer, why):
+    usual = {"/v2/topology": {"brokers": [], "gatewayVersion": "8", "clusterId": None}, "/cluster/nodes": {"nodes": []}}
+
+    def reply(request):
+        return httpx.Response(200, json=answer if request.url.path == path else usual.get(request.url.path, {}))
+
+    monkeypatch.setattr(server_options, "Client", partial(Client, transport=httpx.MockTransport(reply)))
+    said = CliRunner().invoke(main, ["status"], catch_exceptions=False)
+    assert (said.exit_code, said.stdout) == (1, "")
+    assert said.stderr.startswith(f"Error: the answer of {path} is not as expected: ")
+    assert why in said.stderr
+    assert said.stderr.endswith(": is it a Vivero server?\n")

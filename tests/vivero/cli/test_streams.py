@@ -12,6 +12,7 @@ import pytest
 
 from vivero.cli.shared.guard import line
 from vivero.cli.shared.streams import Descriptor, Output, OutputFailed, is_unicode
+from vivero.client.answers import Missing
 
 FULL = Path("/dev/full")
 CLOSED = "cannot write to standard output: it is closed"
@@ -110,6 +111,7 @@ def test_standard_error_never_fails(pipe):
             ExceptionGroup("two", [ValueError("a\nb"), OSError("c")]),
             "unexpected ValueError: a b; unexpected OSError: c. ",
         ),
+        (Missing("items"), "the answer has no 'items': is it a Vivero server?"),
     ],
 )
 def test_the_last_line_says_what_is_wrong(error, text):

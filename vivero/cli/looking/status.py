@@ -6,21 +6,128 @@ from collections.abc import Awaitable, Callable, Iterator
 from datetime import datetime
 from math import inf
 from pathlib import Path
+from typing import Any, NotRequired, TypedDict
 
 import click
+import msgspec
 
 from vivero.cli.shared.admin_port import admin_address, processes_options, talk_to_admin
 from vivero.cli.shared.options import say
 from vivero.cli.shared.rows import print_pairs, print_rows
 from vivero.cli.shared.server_options import address_option, talk
 from vivero.client.answers import UNAUTHORIZED
-from vivero.client.rest import ApiError, Client, Document, credentials_from
+from vivero.client.rest import ApiError, Client, ClientError, Document, credentials_from
 from vivero.terminal.terminal_tables import Column
 from vivero.terminal.texts import as_markup, echo
 
 LATE_S = 3600.0
 """A clock of retention that is later is worth a word."""
 LOG_KEEPERS = {"consumer": "a consumer of events that stands still", "instance": "an old instance that still runs"}
+
+
+class _Partition(TypedDict):
+    partitionId: int
+    role: str
+    health: str
+
+
+class _Broker(TypedDict):
+    brokerId: str
+    host: str
+    port: int
+    version: str
+    partitions: list[_Partition]
+
+
+class _Topology(TypedDict):
+    brokers: list[_Broker]
+    gatewayVersion: str
+    clusterId: str | None
+
+
+class _Node(TypedDict):
+    nodeId: str
+    host: str
+    port: int
+    state: str
+    version: str
+    started: datetime
+    heartbeat: datetime
+
+
+class _Nodes(TypedDict):
+    nodes: list[_Node]
+
+
+class _Machine(TypedDict):
+    slow: bool
+    withheldShare: float
+
+
+class _NodeStatus(TypedDict):
+    machine: NotRequired[_Machine]
+
+
+class _Backlog(TypedDict):
+    partitionId: int
+    hasLeader: bool
+    commands: int
+    seconds: float
+
+
+class _Timers(TypedDict):
+    pending: int
+    overdueSeconds: float
+
+
+class _Waiting(TypedDict):
+    userTasks: int
+    messages: int
+
+
+class _Retention(TypedDict):
+    partitionId: int
+    deleted: int
+    deletedByLastRun: int
+    secondsSinceRun: float
+    archiveAwaySeconds: float
+    behindSeconds: float
+    overdueSeconds: float
+    overdueKey: str | None
+    overdueBecauseOf: str | None
+    logsKeptBy: str | None
+
+
+class _Figures(TypedDict, total=False):
+    maxCount: int
+    partitions: list[_Backlog] | None
+    instances: dict[str, int] | None
+    jobs: dict[str, int] | None
+    incidents: dict[str, int] | None
+    timers: _Timers | None
+    waiting: _Waiting | None
+    retention: list[_Retention] | None
+    server: dict[str, int] | None
+
+
+class _Child(TypedDict):
+    name: str
+    healthy: bool
+
+
+class _Process(TypedDict):
+    name: str
+    healthy: bool
+    problem: NotRequired[str]
+    children: NotRequired[list[_Child]]
+
+
+class _Processes(TypedDict):
+    healthy: bool
+    connections: int
+    requests: int
+    processes: list[_Process]
+    children: list[_Child]
 
 
 @click.command()
@@ -46,7 +153,7 @@ def status(
       vivero status --processes
     """
     of_processes = processes or admin is not None
-    found = talk_to_admin(admin or admin_address(file), Client.processes) if of_processes else talk(address, _ask)
+    found = talk_to_admin(admin or admin_address(file), _ask_processes) if of_processes else talk(address, _ask)
     if as_json:
         say(found)
     elif "processes" in found:
@@ -59,23 +166,37 @@ def status(
     context.exit(0 if found["healthy"] else 1)
 
 
+def _checked(path: str, answer: Document, shape: Any) -> Document:
+    """The answer, if it has the members that are shown. Raises ClientError."""
+    try:
+        msgspec.convert(answer, shape)
+    except msgspec.ValidationError as error:
+        raise ClientError(f"the answer of {path} is not as expected: {error}: is it a Vivero server?") from error
+    return answer
+
+
+async def _ask_processes(client: Client) -> Document:
+    return _checked("/status", await client.processes(), _Processes)
+
+
 async def _ask(client: Client) -> Document:
     healthy = await client.healthy()
     try:
-        found = {"healthy": healthy, **await client.topology()}
+        found = {"healthy": healthy, **_checked("/v2/topology", await client.topology(), _Topology)}
     except ApiError as error:
         if error.status != UNAUTHORIZED or credentials_from() is not None:
             raise
         return {"healthy": healthy, "authentication": "required"}
-    nodes = (await _if_permitted(client.nodes)).get("nodes", [])
-    machine = (await _if_permitted(client.node_status)).get("machine", {})
-    return found | {"nodes": nodes, "machine": machine, "figures": await _if_permitted(client.figures)}
+    nodes = (await _if_permitted("/cluster/nodes", client.nodes, _Nodes)).get("nodes", [])
+    machine = (await _if_permitted("/cluster/status", client.node_status, _NodeStatus)).get("machine", {})
+    figures = await _if_permitted("/cluster/figures", client.figures, _Figures)
+    return found | {"nodes": nodes, "machine": machine, "figures": figures}
 
 
-async def _if_permitted(ask: Callable[[], Awaitable[Document]]) -> Document:
+async def _if_permitted(path: str, ask: Callable[[], Awaitable[Document]], shape: Any) -> Document:
     """The answer; empty if the caller may not ask, or the server is of an earlier version."""
     try:
-        return await ask()
+        return _checked(path, await ask(), shape)
     except ApiError as error:
         if error.status not in (403, 404):
             raise

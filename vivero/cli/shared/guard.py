@@ -6,7 +6,7 @@ import errno
 import os
 import sys
 import traceback
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 
 from vivero.cli.shared import streams
@@ -39,6 +39,8 @@ def line(error: Exception) -> str:
     for each in causes:
         if isinstance(each, OutputFailed):
             return "" if each.errno == errno.EPIPE else str(each)
+    if _are_of_answers(causes):
+        return "; ".join(map(str, causes))
     text = "; ".join(map(_text, causes))
     return f"{text}. {TRACEBACK}=1 shows where it comes from"
 
@@ -49,6 +51,13 @@ def _leaves(error: BaseException) -> Iterator[BaseException]:
             yield from _leaves(each)
     else:
         yield error
+
+
+def _are_of_answers(causes: Iterable[BaseException]) -> bool:
+    """Whether answers of the server caused them, such as one without a member that a command prints."""
+    from vivero.client.answers import ClientError  # slow to import
+
+    return all(isinstance(each, ClientError) for each in causes)
 
 
 def _text(error: BaseException) -> str:
