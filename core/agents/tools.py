@@ -12,11 +12,10 @@ from typing import Any
 
 from vivero.core.agents.errors import INVALID_INPUT, INVALID_TOOL, AgentError
 from vivero.core.agents.memory.context import ToolDefinition
+from vivero.core.bpmn.elements.approvals import GATEWAY
 
 PREFIX = "toolCall."
 META = "_meta"
-GATEWAY = "io.camunda.agenticai.gateway.type"
-"""The property of elements that stand for the tools of another system."""
 NAME_CHARACTERS = 64
 _NAME = re.compile(rf"[A-Za-z0-9_-]{{1,{NAME_CHARACTERS}}}")
 """The names of tools that every provider takes."""

@@ -35,6 +35,7 @@ from vivero.core.records.ad_hoc import (
     AdHocActivationsTaken,
     AdHocFulfilled,
     AdHocOutputAdded,
+    AdHocToolApproved,
 )
 from vivero.core.records.base import Event
 from vivero.core.records.business_ids import BusinessIdAssigned
@@ -199,6 +200,7 @@ APPLY: dict[type[Event], Callable[[State, Any], Row]] = {
     AdHocActivationsTaken: ad_hoc.ad_hoc_activations_taken,
     AdHocFulfilled: ad_hoc.ad_hoc_fulfilled,
     AdHocOutputAdded: ad_hoc.ad_hoc_output_added,
+    AdHocToolApproved: ad_hoc.ad_hoc_tool_approved,
     WorkDeferred: elements.work_deferred,
     WorkResumed: elements.work_resumed,
     InstanceSuspended: suspensions.instance_suspended,

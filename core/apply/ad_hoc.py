@@ -11,6 +11,7 @@ from vivero.core.records.ad_hoc import (
     AdHocActivationsTaken,
     AdHocFulfilled,
     AdHocOutputAdded,
+    AdHocToolApproved,
 )
 from vivero.core.state.ad_hoc import AdHocState
 from vivero.core.state.instance_tree import MISSING, Element, Variable
@@ -32,6 +33,12 @@ def ad_hoc_activations_taken(state: State, event: AdHocActivationsTaken) -> Elem
 
 def ad_hoc_fulfilled(state: State, event: AdHocFulfilled) -> Element:
     return _set(state, state.elements[event.scope], pending=(), fulfilled=True)
+
+
+def ad_hoc_tool_approved(state: State, event: AdHocToolApproved) -> Element:
+    scope = state.elements[event.scope]
+    known = () if scope.ad_hoc is None else scope.ad_hoc.approved
+    return _set(state, scope, approved=known if event.tool in known else (*known, event.tool))
 
 
 def ad_hoc_output_added(state: State, event: AdHocOutputAdded) -> Variable:

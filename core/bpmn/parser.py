@@ -19,6 +19,7 @@ from vivero.core.bpmn.checks.references import warn_of_references
 from vivero.core.bpmn.checks.structure import connect
 from vivero.core.bpmn.checks.validate import validate
 from vivero.core.bpmn.elements.ad_hoc import add_inner_instances
+from vivero.core.bpmn.elements.approvals import add_approvals
 from vivero.core.bpmn.elements.contents import ACCEPTED_IN_FILES
 from vivero.core.bpmn.elements.due_times import due_time, report_misplaced_due_time
 from vivero.core.bpmn.elements.implicit_starts import implicit_starts
@@ -105,6 +106,7 @@ def _read_definitions(root: Element, report: Report) -> Parsed:
     _check_definitions(root, report)
     copy_shared_definitions(root, report)
     make_processes(root)
+    add_approvals(root, report)
     executable, skipped = _sort_out(root, report)
     processes = _read_processes(executable, read_roots(root, report), report)
     check_calls(processes, report)

@@ -25,6 +25,7 @@ from vivero.core.records.instances import ElementActivating, ElementCompleting, 
 from vivero.core.rules import MAX_ACTIVATIONS, MAX_LOOP_CHARACTERS
 from vivero.core.shared import row_limits
 from vivero.core.shared.ad_hoc_activations import doing, fulfil, grouped, progress_of, settings_of, unknown
+from vivero.core.shared.approvals import begin_of
 from vivero.core.shared.jobs import AD_HOC, cancel_jobs, create_job
 from vivero.core.shared.variables import output_scope, owner_of, set_in
 from vivero.core.state.instance_tree import Element
@@ -108,7 +109,9 @@ def _begin_inner_instances(scope: Element, pending: Sequence[Activation], settin
         most = 0 if scope.live else 1
     for ids, variables in pending[:most]:
         key = view.key()
-        yield ElementActivating(key, scope.key, settings.inner, INNER_TYPE, begin=ids)
+        yield ElementActivating(
+            key, scope.key, settings.inner, INNER_TYPE, begin=tuple(begin_of(ids, variables, scope, view))
+        )
         own = variables if settings.result is None else {settings.result: "null"} | variables
         for name, value in own.items():
             yield VariableSet(view.key(), key, name, value)

@@ -18,6 +18,7 @@ from vivero.core.bpmn.reading.text_limits import (
     NAME_BYTES,
     size,
 )
+from vivero.core.elements import defaults
 from vivero.core.events.due_times import due_at
 from vivero.core.events.schedules import LATEST_MS
 from vivero.core.expressions.results import column_text, json_of
@@ -26,7 +27,7 @@ from vivero.core.feel.temporal.calendar import TemporalError
 from vivero.core.feel.temporal.timers import parse_date_ms
 from vivero.core.records.effects import Effects, Fail, IncidentType
 from vivero.core.records.user_tasks import UserTaskChanging, UserTaskCreated
-from vivero.core.shared import task_transitions
+from vivero.core.shared import approvals, task_transitions
 from vivero.core.shared.forms import form_key
 from vivero.core.shared.jobs import create_job, int32_of
 from vivero.core.state.instance_tree import Element
@@ -49,6 +50,12 @@ def activate(task: Element, view: View) -> Effects:
     if form is not None:
         headers[FORM_HEADER] = str(form)
     yield from create_job(task, node.job, view, headers)
+
+
+def leave(task: Element, view: View) -> Effects:
+    node = view.node(task)
+    tool = approvals.tool_of(node, view.model(task.instance.definition_key).nodes)
+    return defaults.leave(task, view) if tool is None else approvals.leave(task, tool)
 
 
 def _headers(computed: Mapping[str, Expression], task: Element, view: View) -> Iterator[tuple[str, str]]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
+from vivero.core.bpmn.elements.approvals import made_of, mode_of
 from vivero.core.bpmn.model import Node, Process
 from vivero.core.shared.jobs import EXECUTION_LISTENER, TASK_LISTENER
 from vivero.core.state.catalogue import Definition
@@ -129,6 +130,8 @@ def implied(ids: Mapping[str, str], source: Process, target: Process) -> Iterato
             continue
         if one.ad_hoc is not None and other.ad_hoc is not None:
             yield one.ad_hoc.inner, other.ad_hoc.inner
+        if mode_of(one) and mode_of(other):
+            yield from zip(made_of(one.id), made_of(other.id), strict=True)
         around, of_other = source.nodes.get(one.scope or ""), target.nodes.get(other.scope or "")
         if around is not None and of_other is not None and _begin(around, before) and _begin(of_other, after):
             yield around.id, of_other.id

@@ -11,6 +11,7 @@ from collections.abc import Callable, Hashable, Iterator, Mapping
 from enum import StrEnum
 from typing import NamedTuple
 
+from vivero.core.bpmn.elements.approvals import is_made
 from vivero.core.bpmn.model import Node, Process, parts_of
 from vivero.core.feel import Expression
 from vivero.core.migration.checks import JOINS, implementation_fits, loop_of, signature
@@ -118,9 +119,9 @@ def _by_feature(
 
 
 def _is_made(node: Node, process: Process) -> bool:
-    """Whether no element of the file is this node: the inner node of an ad-hoc sub-process."""
+    """Whether no element of the file is this node: the inner node of an ad-hoc sub-process, or of an approval."""
     scope = None if node.scope is None else process.nodes[node.scope]
-    return scope is not None and scope.ad_hoc is not None and scope.ad_hoc.inner == node.id
+    return is_made(node.id) or (scope is not None and scope.ad_hoc is not None and scope.ad_hoc.inner == node.id)
 
 
 def _place(node: Node, ids: Mapping[str, str]) -> tuple[str, str] | None:

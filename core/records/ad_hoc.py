@@ -59,6 +59,13 @@ class AdHocActivationsTaken(Event, frozen=True):
     count: int
 
 
+class AdHocToolApproved(Event, frozen=True):
+    """A person has approved a tool of the ad-hoc sub-process `scope`, which needs an approval once."""
+
+    scope: int
+    tool: str
+
+
 class AdHocFulfilled(Event, frozen=True):
     """The completion condition is true: nothing more begins in the ad-hoc sub-process."""
 

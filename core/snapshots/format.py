@@ -95,6 +95,7 @@ class AdHocEntry(Entry, frozen=True):
     pending: tuple[ActivationEntry, ...] = ()
     begun: bool = False
     fulfilled: bool = False
+    approved: tuple[str, ...] = ()
 
 
 class PastScopeEntry(Entry, frozen=True):

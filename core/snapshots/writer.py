@@ -199,6 +199,7 @@ def _ad_hoc(progress: AdHocState) -> entries.AdHocEntry:
         pending=tuple(_activation(ids, variables) for ids, variables in progress.pending),
         begun=progress.begun,
         fulfilled=progress.fulfilled,
+        approved=progress.approved,
     )
 
 

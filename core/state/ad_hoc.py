@@ -14,3 +14,5 @@ class AdHocState(msgspec.Struct, frozen=True, omit_defaults=True):
     """Whether an inner instance has begun."""
     fulfilled: bool = False
     """Whether nothing begins any more, because the completion condition was true."""
+    approved: tuple[str, ...] = ()
+    """Tools that a person has approved, and that need no further approval."""

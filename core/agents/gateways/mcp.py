@@ -12,7 +12,7 @@ from typing import Any
 from vivero.core.agents.errors import UNSUPPORTED, AgentError
 from vivero.core.agents.memory.context import Content, TextContent, ToolCall, ToolCallResult, ToolDefinition
 from vivero.core.agents.results import GivenResult, content_of, text_of
-from vivero.core.agents.tools import GATEWAY
+from vivero.core.bpmn.elements.approvals import GATEWAY
 from vivero.core.feel import to_json
 
 KIND = "mcpClient"

@@ -7,6 +7,7 @@ with a start event begins only there.
 from __future__ import annotations
 
 from vivero.core.bpmn.elements.ad_hoc import activatable
+from vivero.core.bpmn.elements.approvals import is_made
 from vivero.core.bpmn.elements.implicit_starts import implicit_starts, instantiating
 from vivero.core.bpmn.model import NodeId
 from vivero.core.bpmn.reading.draft import Draft
@@ -27,6 +28,7 @@ def _reached(draft: Draft) -> set[NodeId]:
     left = [start.id for starts in draft.starts.values() for start in starts]
     left += [id for ids in draft.event_sub_processes.values() for id in ids]
     left += [one.id for ad_hoc in draft.of_type("AD_HOC_SUB_PROCESS") for one in activatable(ad_hoc.id, draft)]
+    left += filter(is_made, draft.members)
     left += [id for scope in draft.containers for id in implicit_starts(scope, draft)]
     left += instantiating(draft.id, draft)
     reached = set(left)

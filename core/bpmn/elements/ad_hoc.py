@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from dataclasses import fields, is_dataclass, replace
 from typing import Any
 
+from vivero.core.bpmn.elements.approvals import is_made
 from vivero.core.bpmn.elements.joins import merges
 from vivero.core.bpmn.model import AdHoc, Mapping, Node, NodeId
 from vivero.core.bpmn.reading.draft import Draft, Member, Place
@@ -95,8 +96,11 @@ def activatable(scope: NodeId, draft: Draft) -> Iterator[Member]:
     Boundary events, event sub-processes and compensation handlers are not among them.
     """
     for member in draft.children.get(scope, ()):
-        if member.kind is not None and not draft.incoming.get(member.id):
-            is_apart = member.kind.place is Place.BOUNDARY or draft.is_event_sub_process(member.id)
+        flows = draft.incoming.get(member.id, ())
+        if member.kind is not None and all(is_made(draft.flows[flow].source) for flow in flows):
+            is_apart = (
+                member.kind.place is Place.BOUNDARY or is_made(member.id) or draft.is_event_sub_process(member.id)
+            )
             if not (is_apart or draft.is_handler(member)):
                 yield member
 

@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping
 
 from lxml import etree
 
-from vivero.core.bpmn.reading.xml import BPMN, UNKNOWN_LINE, ZEEBE, Element, bpmn_children, line_of, zeebe_children
+from vivero.core.bpmn.reading.xml import BPMN, ZEEBE, Element, bpmn_children, made, set_line, zeebe_children
 
 TASKS: Mapping[str, str] = {
     "globalTask": "task",
@@ -62,9 +62,9 @@ def _name_process(call: Element, id: str) -> None:
     if next(_called_elements(call), None) is None:
         extensions = next(iter(bpmn_children(call, "extensionElements")), None)
         if extensions is None:
-            extensions = _made("extensionElements", call, call, at=0)
+            extensions = made("extensionElements", call, call, at=0)
         called = etree.SubElement(extensions, f"{{{ZEEBE}}}calledElement", processId=id, bindingType="deployment")
-        _set_line(called, call)
+        set_line(called, call)
         del call.attrib["calledElement"]
 
 
@@ -75,9 +75,9 @@ def _become_process(task: Element, id: str) -> None:
     if (name := task.get("name")) is not None:
         process.set("name", name)
     task.getparent().replace(task, process)  # type: ignore[union-attr]  # it stands at the top of the file
-    _set_line(process, task)
-    _made("startEvent", process, task, id=f"{id}#start")
-    _made("sequenceFlow", process, task, id=f"{id}#flow", sourceRef=f"{id}#start", targetRef=f"{id}#task")
+    set_line(process, task)
+    made("startEvent", process, task, id=f"{id}#start")
+    made("sequenceFlow", process, task, id=f"{id}#flow", sourceRef=f"{id}#start", targetRef=f"{id}#task")
     task.tag = f"{{{BPMN}}}{TASKS[tag]}"
     task.set("id", f"{id}#task")
     if (language := task.get("scriptLanguage")) is not None:
@@ -86,14 +86,3 @@ def _become_process(task: Element, id: str) -> None:
     for child in bpmn_children(task, *_OF_CALLABLE):
         task.remove(child)
     process.append(task)
-
-
-def _made(tag: str, parent: Element, origin: Element, at: int | None = None, **attributes: str) -> Element:
-    made = etree.Element(f"{{{BPMN}}}{tag}", attributes)
-    _set_line(made, origin)
-    parent.insert(len(parent) if at is None else at, made)
-    return made
-
-
-def _set_line(made: Element, origin: Element) -> None:
-    made.sourceline = line_of(origin) or UNKNOWN_LINE  # type: ignore[assignment]  # as of `line_of`

@@ -231,6 +231,18 @@ def line_of(element: Element) -> int | None:
     return None if line is None or line >= UNKNOWN_LINE else line
 
 
+def made(tag: str, parent: Element, origin: Element, at: int | None = None, **attributes: str) -> Element:
+    """A new BPMN element in `parent`, at its end or place `at`, with the line of the element that it comes from."""
+    element = etree.Element(f"{{{BPMN}}}{tag}", attributes)
+    set_line(element, origin)
+    parent.insert(len(parent) if at is None else at, element)
+    return element
+
+
+def set_line(element: Element, origin: Element) -> None:
+    element.sourceline = line_of(origin) or UNKNOWN_LINE  # type: ignore[assignment]  # as of `line_of`
+
+
 def bpmn_children(element: Element, *names: str) -> list[Element]:
     """Children of the BPMN namespace with one of these local names, in document order."""
     tags = {f"{{{BPMN}}}{name}" for name in names}

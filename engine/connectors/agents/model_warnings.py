@@ -6,12 +6,12 @@ from collections.abc import Iterator, Mapping
 
 from vivero.core.agents.tools import alias, is_gateway
 from vivero.core.bpmn.elements.ad_hoc import AI_FUNCTION, ELEMENTS_VARIABLE
+from vivero.core.bpmn.elements.approvals import TOOL_RESULT
 from vivero.core.bpmn.model import Node, NodeId, Process
 from vivero.core.bpmn.reading.report import quote
 from vivero.core.bpmn.reading.secret_references import REFERENCE
 from vivero.engine.connectors.contracts.agents import AGENT, AGENT_TASK
 
-RESULT = "toolCallResult"
 PROMPTS = ("data.systemPrompt.", "data.userPrompt.")
 
 
@@ -45,9 +45,11 @@ def _of_tool(tool: Node, is_described: bool) -> Iterator[str]:
         text = "providers take letters, digits, '_' and '-', and at most 64 of them"
         yield f"the model sees this tool as {quote(alias(tool.id))}: {text}"
     script = tool.script
-    writes = script is None or script.result == RESULT or any(mapping.root == RESULT for mapping in tool.outputs)
+    writes = (
+        script is None or script.result == TOOL_RESULT or any(mapping.root == TOOL_RESULT for mapping in tool.outputs)
+    )
     if not writes and not tool.outgoing:
-        yield f"this tool gives no result: nothing in it sets the variable {RESULT}"
+        yield f"this tool gives no result: nothing in it sets the variable {TOOL_RESULT}"
 
 
 def _asks_model(node: Node) -> bool:

@@ -7,7 +7,7 @@ from collections.abc import Generator
 from contextlib import contextmanager
 from dataclasses import replace
 from functools import partial
-from typing import Protocol
+from typing import Any, Protocol
 
 import structlog
 import trio
@@ -15,11 +15,13 @@ import trio
 from vivero.core.agents.errors import AgentError
 from vivero.core.agents.inputs import read_inputs
 from vivero.core.agents.loop import Activate, AgentJob, Ask, Respond, WaitForResults, begin, take, tool_call_variable
-from vivero.core.agents.memory.context import TokenUsage, ToolCall, written
+from vivero.core.agents.memory.context import AssistantMessage, TokenUsage, ToolCall, written
 from vivero.core.agents.model import ModelAnswer, ModelRequest
 from vivero.core.agents.responses import response_of
+from vivero.core.agents.results import text_of
 from vivero.core.agents.wires.providers import Provider, read_provider
 from vivero.core.agents.wires.table import WIRES
+from vivero.core.bpmn.elements.approvals import PROPERTY, REASON, TOOL_CALL, TOOL_RESULT
 from vivero.core.feel import from_json
 from vivero.core.records.ad_hoc import AdHocResult, ElementToActivate
 from vivero.engine.connectors.agent_settings import AgentSettings
@@ -52,7 +54,6 @@ INTERNAL_ERROR = "INTERNAL_ERROR"
 WITH_FILES = 8
 """Calls of models with files that a node makes at once, so that it keeps few files in memory."""
 CONTEXT = "agentContext"
-TOOL_CALL, TOOL_RESULT = "toolCall", "toolCallResult"
 
 
 class Models(Protocol):
@@ -85,7 +86,8 @@ async def decide(call: Call, models: Models) -> Completion:
     end = await ask_until_done(step, call, models)
     context = written(end.context)
     if isinstance(end, Activate):
-        result = AdHocResult(tuple(map(_element, end.calls)), False, end.cancels)
+        elements = tuple(_element(each, end.message, inputs.elements) for each in end.calls)
+        result = AdHocResult(elements, False, end.cancels)
         return Completion({"agentContext": context, "toolCallResults": end.refused}, result)
     response = response_of(end.message, end.context, inputs)
     return Completion({"agentContext": context, "agent": response}, AdHocResult((), True, end.cancels))
@@ -192,9 +194,16 @@ def of_job(job: ConnectorJob) -> AgentJob:
     )
 
 
-def _element(call: ToolCall) -> ElementToActivate:
-    """A tool to activate. The preset result keeps the tool's result inside of its own scope."""
-    return ElementToActivate(call.name, encoded({TOOL_CALL: tool_call_variable(call), TOOL_RESULT: ""}))
+def _element(call: ToolCall, message: AssistantMessage, elements: Any) -> ElementToActivate:
+    """A tool to activate. The preset result keeps the tool's result inside of its own scope.
+
+    A person who is to approve the call sees what the model has said about it.
+    """
+    variables: dict[str, Any] = {TOOL_CALL: tool_call_variable(call), TOOL_RESULT: ""}
+    if any(each["elementId"] == call.name and PROPERTY in (each.get("properties") or {}) for each in elements):
+        said = "\n".join(map(text_of, message.content or ()))
+        variables[REASON] = said or None
+    return ElementToActivate(call.name, encoded(variables))
 
 
 @contextmanager

@@ -4,6 +4,7 @@ import json
 from contextlib import nullcontext
 from types import SimpleNamespace
 
+from tests.core.engine import raw
 from tests.engine.connectors.agent_models import TOOLS, Script, agent, agent_task, chat
 from tests.engine.connectors.dispatching import ended, running
 from tests.engine.connectors.mcp_servers import McpServer, said, tool
@@ -11,6 +12,7 @@ from tests.engine.connectors.test_agents import WEATHER, answer_of, complete, in
 from vivero.core.agents.memory.context import AgentMetrics, ToolDefinition
 from vivero.core.agents.model import AskedCall, ModelAnswer, ModelRequest, ResponseFormat
 from vivero.core.agents.wires.providers import Provider
+from vivero.core.records.user_tasks import CompleteUserTask
 from vivero.engine.connectors.agent_settings import AgentSettings
 from vivero.engine.connectors.agents.call_records import answered, record_of
 from vivero.engine.connectors.agents.model_calls import PreparedCall
@@ -164,3 +166,31 @@ async def test_a_task_with_a_conversation_in_documents(engine, connect, server):
     assert script.results() == ['{"sun":true,"city":"Bonn"}']
     conversation = json.loads(await engine.variable("agent"))["context"]["conversation"]
     assert conversation["document"] == document("made1")
+
+
+APPROVED = (
+    '<serviceTask id="Refund"><extensionElements><zeebe:taskDefinition type="refund"/><zeebe:properties>'
+    '<zeebe:property name="vivero.approval" value="always"/></zeebe:properties></extensionElements></serviceTask>'
+)
+
+
+async def test_a_person_decides_about_calls(engine, connect, server):
+    """The model hears of a refusal, and calls again."""
+    ask = ("r", "Refund", {"euros": 5})
+    server.answer = script = Script([chat("It is late.", ask), chat(None, ask), chat("Done.")])
+    await engine.deploy(agent(server.url, tools=TOOLS + APPROVED))
+    async with running(engine.dispatching(connect, agents=ALLOWED, allowed_targets="127.0.0.1")):
+        await engine.create(question="Refund it")
+        for given in ({"approved": False, "comment": "Not yet"}, {"approved": True}):
+            await engine.until_value(1, "SELECT count(*) FROM user_tasks WHERE state = 'CREATED'")
+            assert await engine.value("SELECT count(*) FROM jobs WHERE element_id = 'Refund'") == 0
+            key = await engine.value("SELECT user_task_key FROM user_tasks WHERE state = 'CREATED'")
+            assert (await engine.run(CompleteUserTask(key, raw(given)))).rejection is None
+        await complete(engine, "Refund", toolCallResult="5 euros")
+        await ended(engine, 1)
+    asked = await engine.rows("SELECT value::text FROM variables WHERE name = 'approval' ORDER BY variable_key")
+    assert [json.loads(value)["reason"] for (value,) in asked] == ["It is late.", None]
+    assert script.results() == [
+        "Error: the tool was not called: a person has refused it: Not yet",
+        "5 euros",
+    ]
