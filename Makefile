@@ -113,7 +113,7 @@ bench: install   ## run the usual benchmarks (under three minutes; ARGS=timers, 
 
 budget: install  ## count what an instance costs and what the program imports and installs; fail beyond the record (ARGS=--record: accept)
 	@$(BIN)/python -m benchmarks.budget $(ARGS)
-	@$(BIN)/python -m benchmarks.size $(ARGS)
+	@$(BIN)/python -m benchmarks.size $(filter --record,$(ARGS))
 
 chaos: install   ## inject faults into clusters under load for an hour, and print figures (ARGS="kills --rounds 20": less)
 	@$(BIN)/python -m tests.chaos $(ARGS)

@@ -14,7 +14,6 @@ those of PostgreSQL, so the record has counts for each version; a version withou
 
 from __future__ import annotations
 
-import argparse
 import json
 import math
 import platform
@@ -29,6 +28,7 @@ from uuid import UUID
 import msgspec
 import trio
 
+from benchmarks import recorded
 from benchmarks.bytecodes import PACKAGES, Bytecodes, LoopCounts
 from benchmarks.filled_log import Models, Progress, append, commands
 from benchmarks.model import JOB_TYPE, ONE_TASK, VARIABLES
@@ -245,8 +245,7 @@ def grown(figures: Figures, record: Mapping[str, Figures], postgres: str) -> lis
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Print the counts beside the record. Returns 1 if one has grown beyond it, which `--record` accepts."""
-    parser = argparse.ArgumentParser(prog="python -m benchmarks.budget", description=__doc__)
-    parser.add_argument("--record", action="store_true", help="write the record anew")
+    parser = recorded.parser("benchmarks.budget", __doc__)
     parser.add_argument(
         "--functions", metavar="N", type=int, nargs="?", const=60, default=0, help="print N functions (60)"
     )
@@ -264,14 +263,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     if options.record:
         for name, value in figures.items():
             record.setdefault(version_of(name, postgres), {})[name] = round(value, 2)
-        RECORD.write_text(json.dumps(record, indent=2) + "\n", encoding="utf-8")
-        return 0
-    found = grown(figures, record, postgres)
-    for sentence in found:
-        print(sentence)
-    if found:
-        print("A change that is worth it records the new counts: make budget ARGS=--record")
-    return 1 if found else 0
+        return recorded.write(RECORD, record)
+    return recorded.judge(grown(figures, record, postgres))
 
 
 if __name__ == "__main__":

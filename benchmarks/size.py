@@ -9,7 +9,6 @@ feature that needs more says so in its commit. Counts differ between versions of
 
 from __future__ import annotations
 
-import argparse
 import importlib.metadata
 import json
 import os
@@ -25,11 +24,14 @@ from pathlib import Path
 import trio
 from packaging.requirements import Requirement
 
+from benchmarks import recorded
 from benchmarks.server import fresh_database
 from vivero.embedded.processes import dying_with_us
 
 ROOT = Path(__file__).parents[1]
 RECORD = ROOT / "benchmarks" / "results" / "size.json"
+VERSION = f"Python {sys.version_info.major}.{sys.version_info.minor}"
+"""The name of this Python's counts in the record."""
 TOLERANCES = {"packages": 1.0, "modules": 1.05, "own_modules": 1.05}
 """Growth that is no news. Files and bytes grow with each feature."""
 OTHERS = 1.1
@@ -111,25 +113,16 @@ def grown(figures: Figures, record: Figures) -> list[str]:
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Print the counts beside the record. Returns 1 if one has grown beyond it, which `--record` accepts."""
-    parser = argparse.ArgumentParser(prog="python -m benchmarks.size", description=__doc__)
-    parser.add_argument("--record", action="store_true", help="write the record anew")
-    options = parser.parse_args(arguments)
+    options = recorded.parser("benchmarks.size", __doc__).parse_args(arguments)
     figures = run()
     records: dict[str, dict[str, int]] = json.loads(RECORD.read_text(encoding="utf-8"))
-    version = f"Python {sys.version_info.major}.{sys.version_info.minor}"
-    record = records.get(version, {})
+    record = records.get(VERSION, {})
     print(f"{'the program':20} {'recorded':>12} {'now':>12}")
     for name, value in figures.items():
         print(f"{name:20} {f'{record[name]:,}' if name in record else '-':>12} {value:12,}")
     if options.record:
-        RECORD.write_text(json.dumps(records | {version: figures}, indent=2) + "\n", encoding="utf-8")
-        return 0
-    found = grown(figures, record)
-    for sentence in found:
-        print(sentence)
-    if found:
-        print("A change that is worth it records the new counts: make budget ARGS=--record")
-    return 1 if found else 0
+        return recorded.write(RECORD, records | {VERSION: figures})
+    return recorded.judge(grown(figures, record))
 
 
 if __name__ == "__main__":
