@@ -26,7 +26,7 @@ async def serve_connection(
     checks. `Exchange` answers errors of handlers with 500. An exception here is a bug of this package, or a handler's
     error in one group with its cancellation: it is logged and ends this connection only.
     """
-    wire = Wire(stream, state.settings, capacity or state.capacity, state.memory)
+    wire = Wire(stream, state.settings, capacity or state.capacity, state.memory, state.known_heads)
     async with stream:
         try:
             with wire.scope:

@@ -4,6 +4,8 @@ llhttp in its strict mode refuses the means of request smuggling (RFC 9112 secti
 Transfer-Encoding, two Content-Length, a Transfer-Encoding that does not end in chunked, bare CR or LF, folded headers,
 a space before the colon. This module adds limits and the rules for Host, and refuses requests that llhttp accepts: with
 a second Transfer-Encoding, with unsupported codings and expectations, of RTSP, and with endless blank lines.
+
+The fields of most requests have been parsed before (`known_heads`). Such a request does not go to llhttp.
 """
 
 from collections import deque
@@ -12,8 +14,9 @@ from typing import Any
 
 import httptools
 
+from vivero.api.http1.known_heads import END, LINE, KnownHeads
 from vivero.api.http1.problems import Refusal
-from vivero.api.http1.request import MAX_LENGTH_DIGITS, Headers, ParsedRequest, check_host
+from vivero.api.http1.request import MAX_LENGTH_DIGITS, Headers, ParsedRequest, check_host, parsed_request
 from vivero.api.http1.settings import ServerSettings
 
 # The most bytes that are parsed ahead of the handler. This bounds the requests of a pipeline that wait in memory.
@@ -25,6 +28,7 @@ MAX_BLANK_BYTES = 64
 # The other bytes of a header field, beside its name and value; and of a header, beside method, target and fields.
 FIELD_BYTES = len(b": \r\n")
 LINE_BYTES = len(b"  HTTP/1.1\r\n\r\n")
+EMPTY_LINE_BYTES = len(b"\r\n")
 
 _SINGLE = frozenset((b"host", b"content-length", b"transfer-encoding", b"expect"))
 # Methods of RTSP and ICE, which llhttp parses, too.
@@ -58,14 +62,19 @@ class RequestParser:
         "_arriving",
         "_blank_fed",
         "_body_fed",
+        "_ends",
         "_fields",
         "_first_slice",
         "_head_fed",
         "_headers",
         "_host",
+        "_is_known",
+        "_known",
         "_max_header_bytes",
+        "_most_plain",
         "_parser",
         "_settings",
+        "_size",
         "_target",
         "error",
         "in_head",
@@ -73,13 +82,22 @@ class RequestParser:
         "ready",
     )
 
-    def __init__(self, settings: ServerSettings) -> None:
+    def __init__(self, settings: ServerSettings, known: KnownHeads | None = None) -> None:
+        """`known`: the fields that were parsed with the same settings."""
+        self._known = KnownHeads() if known is None else known
+        self._is_known = False
+        """Whether the body that arrives belongs to a request with known fields."""
+        self._ends = False
+        """Whether no request follows the newest one."""
+        self._size = 0
         self.ready: deque[ParsedRequest] = deque()
         self.error: Refusal | None = None
         self.in_head = False
         self.method = ""
         self._settings = settings
         self._max_header_bytes = settings.max_header_bytes
+        self._most_plain = settings.max_header_bytes - EMPTY_LINE_BYTES
+        """The most bytes of a request line with its end, and of the fields."""
         self._arriving: ParsedRequest | None = None
         self._target = b""
         self._headers: Headers = []
@@ -107,27 +125,102 @@ class RequestParser:
 
     def feed(self, data: bytes | memoryview) -> None:
         """Parse `data`. Sets `error` if it is invalid, and does not raise."""
-        if self.error is None:
-            between = self._arriving is None and not self.in_head
-            self._parse(data)
-            if self.error is not None:
+        if self._is_known:
+            data = self._take_body(data)
+        block = b""
+        while data and self._arriving is None and not (self.in_head or self._ends or self.error):
+            data = bytes(data)
+            taken, block = self._take_known(data)
+            if not taken:
+                break
+            if taken >= len(data):
                 return
-            if self.in_head or self._arriving is not None:
-                self._check_fed(len(data))
-            elif between and not self.ready:
-                self._check_blank(len(data))
+            data = data[taken:]
+        if data and self.error is None:
+            self._feed_parser(data, block)
+
+    def _take_known(self, data: bytes) -> tuple[int, bytes]:
+        """Take a request with known fields from the beginning of `data`. Returns the taken bytes and the fields.
+
+        The bytes may be more than `data` has: then the rest of the body follows.
+        """
+        line = LINE.match(data)
+        if line is None:
+            return 0, b""
+        start = line.end()
+        end = data.find(END, start - 2) + 4
+        block = data[start:end]
+        head = self._known.get(block)
+        if head is None:
+            return 0, block
+        headers, fields, length, size = head
+        if size + start > self._most_plain or start > self._settings.max_target_bytes:
+            return 0, b""
+        method, path, query = line.groups(b"")
+        self.method = name = method.decode()
+        self._target = path
+        request = ParsedRequest(name, path.decode(), path, query, "1.1", headers, fields, True, length)
+        self.ready.append(request)
+        self._blank_fed = 0
+        if length:
+            self._begin_body(request, data[end : end + length])
+        else:
+            request.complete = True
+        return end + length, block
+
+    def _begin_body(self, request: ParsedRequest, part: bytes) -> None:
+        """Take the first part of a body of known length, which may be empty."""
+        if part:
+            request.parts.append(part)
+        request.received = received = len(part)
+        if received == request.content_length:
+            request.complete = True
+        else:
+            self._arriving = request
+            self._is_known = True
+
+    def _take_body(self, data: bytes | memoryview) -> bytes | memoryview:
+        """Take more of the body of a request with known fields. Returns the rest, which does not belong to it."""
+        request = self._arriving
+        assert request is not None
+        part = bytes(data[: request.content_length - request.received])
+        self.on_body(part)
+        if request.received == request.content_length:
+            request.complete = True
+            self._arriving = None
+            self._is_known = False
+        return data[len(part) :]
+
+    def _feed_parser(self, data: bytes | memoryview, block: bytes) -> None:
+        """Let the C parser parse `data`, which begins with a request that has these fields, if it has any."""
+        between, newest = self._arriving is None and not self.in_head, len(self.ready)
+        self._parse(data)
+        if self.error is not None:
+            return
+        if block and len(self.ready) == newest + 1:
+            self._known.remember(block, self.ready[-1], self._size)
+        if self.in_head or self._arriving is not None:
+            self._check_fed(len(data))
+        elif between and not self.ready:
+            self._check_blank(len(data))
 
     def _parse(self, data: bytes | memoryview) -> None:
-        try:
-            self._parser.feed_data(data)
-        except httptools.HttpParserUpgrade as pause:
-            self._decline_upgrade()
-            self._parse(memoryview(data)[pause.args[0] :])
-        except httptools.HttpParserError as error:
-            if bytes(data[:2]) == _TLS_HANDSHAKE and not self.method:
-                self.error = Refusal(400, "This port serves HTTP without TLS: use http://, or a proxy that ends TLS")
-            else:
-                self.error = _refusal(error)
+        while True:
+            try:
+                self._parser.feed_data(data)
+                return
+            except httptools.HttpParserUpgrade as pause:
+                end = pause.args[0]
+            except httptools.HttpParserError as error:
+                if bytes(data[:2]) == _TLS_HANDSHAKE and not self.method:
+                    self.error = Refusal(
+                        400, "This port serves HTTP without TLS: use http://, or a proxy that ends TLS"
+                    )
+                else:
+                    self.error = _refusal(error)
+                return
+            self._decline_upgrade()  # not while an exception is handled: it would become the context of the next one
+            data = memoryview(data)[end:]
 
     def _decline_upgrade(self) -> None:
         """Continue with HTTP/1.1 although the client offers an upgrade, as RFC 9110 section 7.8 permits.
@@ -197,7 +290,8 @@ class RequestParser:
         version = parser.get_http_version()
         self._check_head(method, version)
         keep_alive = parser.should_keep_alive()
-        request = ParsedRequest(method, self._target, version, self._headers, self._fields, keep_alive)
+        self._ends = not keep_alive
+        request = parsed_request(method, self._target, version, self._headers, self._fields, keep_alive)
         self._frame(request)
         self._arriving = request
         self.ready.append(request)
@@ -205,7 +299,7 @@ class RequestParser:
     def _check_size(self, method: str) -> None:
         """Bound the parts of a header, to the byte as they are usually written: its slices begin and end anywhere."""
         headers = self._headers
-        size = sum(map(len, chain.from_iterable(headers))) + FIELD_BYTES * len(headers)
+        self._size = size = sum(map(len, chain.from_iterable(headers))) + FIELD_BYTES * len(headers)
         if size + len(method) + len(self._target) + LINE_BYTES > self._max_header_bytes:
             raise self._header_too_large()
 

@@ -1,11 +1,14 @@
 """Parsed requests, and the rules for request lines and headers."""
 
 import re
+from collections.abc import Mapping
 from urllib.parse import unquote_to_bytes
 
 from vivero.api.http1.problems import Refusal
 
 Headers = list[tuple[bytes, bytes]]
+Fields = Mapping[bytes, bytes]
+"""Headers by name; of a name with several, the last value."""
 
 # Digits of a Content-Length, which may have leading zeros.
 MAX_LENGTH_DIGITS = 32
@@ -17,7 +20,7 @@ _ESCAPE = re.compile(rb"%(?![0-9A-Fa-f]{2})|%[01][0-9A-Fa-f]|%7[Ff]")
 class ParsedRequest:
     """One parsed request. `parts`, `received` and `complete` change while its body arrives.
 
-    `fields`: the headers by name; of a name with several, the last value.
+    Requests with the same header share `headers` and `fields`, which nobody changes.
     """
 
     __slots__ = (
@@ -40,26 +43,27 @@ class ParsedRequest:
     def __init__(
         self,
         method: str,
-        target: bytes,
+        path: str,
+        raw_path: bytes,
+        query: bytes,
         version: str,
         headers: Headers,
-        fields: dict[bytes, bytes],
+        fields: Fields,
         keep_alive: bool,
+        content_length: int = 0,
     ) -> None:
         self.method = method
+        self.path = path
+        self.raw_path = raw_path
+        self.query = query
         self.version = version
         self.headers = headers
         self.fields = fields
         self.keep_alive = keep_alive
-        if not target.startswith(b"/"):
-            target = self._origin_form(target)
-        self.path, self.raw_path, self.query = split_target(target)
-        self.content_length = 0
-        self.chunked = False
-        self.expects_continue = False
+        self.content_length = content_length
+        self.chunked = self.expects_continue = self.complete = False
         self.parts: list[bytes] = []
         self.received = 0
-        self.complete = False
 
     @property
     def unread(self) -> int | None:
@@ -68,21 +72,30 @@ class ParsedRequest:
             return 0
         return None if self.chunked else self.content_length - self.received
 
-    def _origin_form(self, target: bytes) -> bytes:
-        """The target without scheme and authority, which replaces Host (RFC 9112 section 3.2.2). Raises Refusal 400."""
-        if target == b"*" and self.method == "OPTIONS":
-            return target
-        scheme, separator, rest = target.partition(b"://")
-        if not separator or scheme.lower() not in (b"http", b"https"):
-            raise Refusal(400, "The request target must be a path or an http URL")
-        end = next((at for at, byte in enumerate(rest) if byte in b"/?#"), len(rest))
-        authority, path = rest[:end], rest[end:]
-        if not authority or authority.startswith(b":"):
-            raise Refusal(400, "The request target has no host")
-        check_host(authority)
-        self.headers = [(name, authority if name == b"host" else value) for name, value in self.headers]
-        self.fields = dict(self.headers)
-        return path if path.startswith(b"/") else b"/" + path
+
+def parsed_request(
+    method: str, target: bytes, version: str, headers: Headers, fields: Fields, keep_alive: bool
+) -> ParsedRequest:
+    """The request with this target, a path or a URL. Raises Refusal 400."""
+    if not target.startswith(b"/") and (target != b"*" or method != "OPTIONS"):
+        target, authority = _split_url(target)
+        headers = [(name, authority if name == b"host" else value) for name, value in headers]
+        fields = dict(headers)
+    path, raw_path, query = split_target(target)
+    return ParsedRequest(method, path, raw_path, query, version, headers, fields, keep_alive)
+
+
+def _split_url(target: bytes) -> tuple[bytes, bytes]:
+    """Path with query, and authority, which replaces Host (RFC 9112 section 3.2.2). Raises Refusal 400."""
+    scheme, separator, rest = target.partition(b"://")
+    if not separator or scheme.lower() not in (b"http", b"https"):
+        raise Refusal(400, "The request target must be a path or an http URL")
+    end = next((at for at, byte in enumerate(rest) if byte in b"/?#"), len(rest))
+    authority, path = rest[:end], rest[end:]
+    if not authority or authority.startswith(b":"):
+        raise Refusal(400, "The request target has no host")
+    check_host(authority)
+    return path if path.startswith(b"/") else b"/" + path, authority
 
 
 def declared_bytes(headers: Headers) -> int:

@@ -8,6 +8,7 @@ import trio
 
 from vivero.api.http1.connection_capacity import ConnectionCapacity, Owners
 from vivero.api.http1.figures import HttpFigures
+from vivero.api.http1.known_heads import KnownHeads
 from vivero.api.http1.memory import Memory
 from vivero.api.http1.settings import ServerSettings
 from vivero.storage.postgres.ticks import TICK_S, next_tick
@@ -36,6 +37,7 @@ class ServerState:
         "emptied",
         "figures",
         "in_flight",
+        "known_heads",
         "memory",
         "now",
         "owners",
@@ -50,6 +52,7 @@ class ServerState:
         self.draining = False
         self.emptied = trio.Event()
         self.in_flight = 0
+        self.known_heads = KnownHeads()
         self.owners = owners = Owners(settings.trusted_proxies)
         self.capacity = ConnectionCapacity(settings.max_connections, owners)
         self.reserve = ConnectionCapacity(settings.reserved_connections, owners)

@@ -8,6 +8,7 @@ from typing import Protocol
 
 import trio
 
+from vivero.api.http1.known_heads import KnownHeads
 from vivero.api.http1.parser import RequestParser
 from vivero.api.http1.problems import Refusal
 from vivero.api.http1.request import ParsedRequest
@@ -83,6 +84,7 @@ class Wire:
         settings: ServerSettings,
         capacity: WaitingConnections,
         memory: AnswerMemory,
+        known: KnownHeads,
     ) -> None:
         self.stream = stream
         self.capacity = capacity
@@ -93,7 +95,7 @@ class Wire:
         self.slow_request: ParsedRequest | None = None
         self._send_nowait = stream.send_nowait if isinstance(stream, SocketStream) else _send_nothing
         self.settings = settings
-        self.parser = RequestParser(settings)
+        self.parser = RequestParser(settings, known)
         self.pending: bytes | memoryview = b""
         self.scope = trio.CancelScope()
         self.closing = False

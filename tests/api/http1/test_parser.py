@@ -5,6 +5,7 @@ import random
 
 import pytest
 
+from vivero.api.http1.known_heads import MAX_KNOWN, KnownHeads
 from vivero.api.http1.parser import SLICE_BYTES, RequestParser
 from vivero.api.http1.settings import ServerSettings
 
@@ -18,6 +19,13 @@ def parse(data: bytes, *, step: int | None = None, **settings) -> RequestParser:
         parser.feed(data[:size])
         data = data[size:]
     return parser
+
+
+def parse_on(parser: RequestParser, data: bytes, step: int) -> None:
+    while data:
+        size = max(step, parser.step_bytes())
+        parser.feed(memoryview(data)[:size])
+        data = data[size:]
 
 
 def seen(parser: RequestParser) -> list[tuple]:
@@ -59,10 +67,12 @@ def test_pipelined_requests_are_the_same_however_they_are_split(step):
     assert seen(parser) == PIPELINED
 
 
-def test_random_splits_give_the_same_requests(seed):
+@pytest.mark.parametrize("known", [None, KnownHeads()])
+def test_random_splits_give_the_same_requests(seed, known):
+    """Also with fields that were parsed before: they stay known from round to round."""
     rng = random.Random(seed)
     for _ in range(200):
-        parser = RequestParser(ServerSettings())
+        parser = RequestParser(ServerSettings(), known)
         cuts = sorted(rng.randrange(len(PIPELINE)) for _ in range(rng.randrange(12)))
         for start, end in zip([0, *cuts], [*cuts, len(PIPELINE)], strict=True):
             parser.feed(PIPELINE[start:end])
@@ -331,3 +341,77 @@ def test_closed_parser_is_freed_without_the_cycle_collector():
         assert not [found for found in gc.get_objects() if type(found) is RequestParser]
     finally:
         gc.enable()
+
+
+class TestKnownFields:
+    LINES = (b"Accept: */*", b"X-Y: Z \t", b"x-y: 2", b"Prefer: respond-async")
+    REQUESTS = (
+        b"GET /v2/jobs?a=%20&b HTTP/1.1\r\n" + HOST + b"Accept: */*\r\n\r\n",
+        post(*LINES, b"Content-Length: 3", body=b"abc"),
+        post(*LINES, b"Content-Length: 0"),
+        post(b"Content-Length: 2", b"Connection: close", body=b"ab"),
+        post(b"Content-Length: 2", b"Expect: 100-continue", body=b"ab"),
+        post(b"Connection: Upgrade", b"Upgrade: h2c", b"Content-Length: 3", body=b"abc"),
+        post(CHUNKED, body=ABC_CHUNKED),
+        PIPELINE,
+    )
+    BYTES = (b"\r", b"\n", b"\r\n", b" ", b":", b"%", b"#", b"?", b"\0", b"\t", b"x", b"0", b"\xe4", b"", b"close")
+
+    def seen(self, known, *parts, **settings):
+        parser = RequestParser(ServerSettings(**settings), known)
+        for part in parts:
+            parser.feed(part)
+        requests = [
+            {name: getattr(each, name) for name in each.__slots__} | {"parts": b"".join(each.parts)}
+            for each in parser.ready
+        ]
+        return parser.error and (parser.error.status, parser.error.detail), requests, parser.method, parser.path
+
+    def test_they_change_nothing(self, seed):
+        """Damaged requests, in two parts, are parsed or refused as by a parser that knows no fields."""
+        rng, known = random.Random(seed), KnownHeads()
+        for _ in range(600):
+            data = b"".join(rng.choices(self.REQUESTS, k=rng.randrange(1, 4)))
+            for _ in range(rng.randrange(3)):
+                at = rng.randrange(len(data))
+                data = data[:at] + rng.choice(self.BYTES) + data[at + rng.randrange(2) :]
+            cut = rng.choice([0, rng.randrange(len(data) + 1)])
+            parts = data[:cut], data[cut:]
+            found = [self.seen(known, *parts) for _ in range(3)]
+            assert found == [self.seen(KnownHeads(), *parts)] * 3, parts
+
+    def test_the_third_request_is_not_parsed_again(self):
+        parser = RequestParser(ServerSettings())
+        for body in (b"abc", b"def", b"ghi"):
+            parser.feed(post(*self.LINES, b"Content-Length: 3", body=body))
+        first, second, third = parser.ready
+        assert third.fields is second.fields is not first.fields
+        assert [b"".join(each.parts) for each in parser.ready] == [b"abc", b"def", b"ghi"]
+
+    @pytest.mark.parametrize("less", [{"max_header_bytes": 1}, {"max_target_bytes": 1}])
+    def test_limits_are_kept_to_the_byte(self, less):
+        [(name, by)] = less.items()
+        head = b"GET /" + b"x" * 50 + b" HTTP/1.1\r\n" + HOST
+        whole = head + b"X: " + b"x" * 100 + b"\r\n\r\n"
+        limit = len(whole) if name == "max_header_bytes" else 51
+        error, requests, *_ = self.seen(KnownHeads(), *[whole] * 3, **{name: limit})
+        assert (error, len(requests)) == (None, 3)
+        error, requests, *_ = self.seen(KnownHeads(), *[whole.replace(b"x", b"", by)] * 3, whole, **{name: limit - by})
+        assert (error[0], len(requests)) == (431 if name == "max_header_bytes" else 414, 3)
+
+    def test_a_large_body_arrives_in_parts(self):
+        parser = RequestParser(ServerSettings())
+        for step in (100_000, 100_000, 3000):
+            parse_on(
+                parser, post(b"Content-Length: 9000", body=b"y" * 9000) + post(b"Content-Length: 1", body=b"z"), step
+            )
+        assert [b"".join(each.parts) for each in parser.ready] == [b"y" * 9000, b"z"] * 3
+        assert all(each.complete for each in parser.ready)
+
+    def test_requests_with_an_id_of_their_own_displace_nothing(self):
+        known, usual = KnownHeads(), post(*self.LINES)
+        self.seen(known, usual, usual)
+        for number in range(2 * MAX_KNOWN):
+            self.seen(known, post(b"X-Request-Id: %d" % number))
+        _, (request,), *_ = self.seen(known, usual)
+        assert request["fields"] is self.seen(known, usual)[1][0]["fields"]
