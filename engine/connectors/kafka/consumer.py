@@ -12,15 +12,14 @@ import structlog
 import trio
 from confluent_kafka import Consumer, KafkaError, KafkaException, Message, TopicPartition
 
-from vivero.core.feel import EvaluationError, from_json
 from vivero.core.records.base import DEFAULT_TENANT
 from vivero.engine.connectors.contracts.brokers.kafka import NONE
 from vivero.engine.connectors.errors import ConnectorError, bad_input
 from vivero.engine.connectors.kafka.settings import Settings, settings_of
-from vivero.engine.connectors.outbound.http_json import without_nul
 from vivero.engine.connectors.receivers.inputs import inputs_of
 from vivero.engine.connectors.receivers.receiver import OF_AN_EVENT, Deployed, ReceiverParts
 from vivero.engine.connectors.receivers.states import ReceiverState
+from vivero.engine.connectors.receivers.texts import decoded, json_or_text, storable
 from vivero.engine.connectors.work.calls import masked
 from vivero.engine.connectors.work.inputs import Inputs
 from vivero.engine.connectors.work.secrets import UsedSecrets
@@ -144,19 +143,16 @@ def event_of(record: Message) -> dict[str, Any]:
     if len(content) > MOST_RECORD_BYTES:
         raise ConnectorError("BAD_RECORD", f"a record has more than {MOST_RECORD_BYTES} bytes")
     raw = _text(content)
-    try:
-        value = without_nul(from_json(raw)) if raw else None
-    except (EvaluationError, RecursionError):
-        value = raw
     key = record.key()
     given: Any = record.headers() or ()
-    headers = {_plain(name): None if each is None else _text(each) for name, each in given}
-    return {"key": None if key is None else _text(key), "rawValue": raw, "value": value, "headers": headers}
+    headers = {storable(name): None if each is None else _text(each) for name, each in given}
+    return {
+        "key": None if key is None else _text(key),
+        "rawValue": raw,
+        "value": json_or_text(decoded(content)),
+        "headers": headers,
+    }
 
 
 def _text(content: bytes | str) -> str:
-    return _plain(content if isinstance(content, str) else content.decode("utf-8", "replace"))
-
-
-def _plain(text: str) -> str:
-    return text.replace("\0", "\ufffd")
+    return storable(decoded(content))

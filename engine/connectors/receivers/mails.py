@@ -16,6 +16,7 @@ from email.utils import parseaddr, parsedate_to_datetime
 from typing import Any
 
 from vivero.engine.connectors.errors import ConnectorError
+from vivero.engine.connectors.receivers.texts import storable
 
 MOST_TEXT, MOST_HEADERS, MOST_HEADER, MOST_PARTS, MOST_ATTACHMENTS = 256 * 1024, 200, 2000, 100, 50
 MOST_NAME = 200
@@ -164,5 +165,4 @@ def _date(message: EmailMessage) -> str | None:
 
 
 def _plain(text: str, most: int = MOST_HEADER) -> str:
-    """A text that PostgreSQL can store: without NUL and halves of surrogate pairs."""
-    return text[:most].replace("\0", "\ufffd").encode("utf-8", "replace").decode()
+    return storable(text[:most])
