@@ -234,6 +234,12 @@ def _with(context: AgentContext, messages: list[Message]) -> AgentContext:
     return replace(context, conversation=replace(context.conversation, messages=messages))
 
 
+def asked_with(inputs: AgentInputs, context: AgentContext, messages: Sequence[Message]) -> Ask:
+    """The request that follows these messages of a conversation. Raises AgentError, as `begin` does."""
+    context = _with(context, list(messages))
+    return _ask(inputs, _with(context, _instructed(context, inputs)), False)
+
+
 def _ask(inputs: AgentInputs, context: AgentContext, cancels: bool) -> Ask:
     """Raises AgentError if the model was asked as often as it may be."""
     if context.metrics.model_calls >= inputs.max_calls:

@@ -59,6 +59,25 @@ async def of_instance(
     return [AgentCall(*row) for row in rows]
 
 
+class AgentRecord(NamedTuple):
+    """An element instance of an agent. `variables`: its own ones, JSON text by name. `headers`: of its latest job."""
+
+    element: str
+    element_instance: int
+    definition: int
+    tenant: str
+    job: int
+    type: str
+    headers: str
+    variables: str
+
+
+async def agents_of(connection: Connection, instance: int, tenants: Tenants = None) -> list[AgentRecord]:
+    """The element instances of a process instance whose jobs have called models, in their order."""
+    rows = (await _of_tenants.execute(connection, "agents_of", tenants, instance)).rows
+    return [AgentRecord(*row) for row in rows]
+
+
 async def by_element(connection: Connection, instance: int, tenants: Tenants = None) -> list[ElementCalls]:
     """The sums of an instance by its elements."""
     rows = (await _of_tenants.execute(connection, "by_element", tenants, instance)).rows

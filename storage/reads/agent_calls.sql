@@ -19,3 +19,13 @@ FROM agent_calls c
 WHERE c.process_instance_key = $1
     -- only tenants: AND c.tenant_id = ANY ($2::text[])
 GROUP BY c.element_id, c.currency ORDER BY c.element_id, c.currency;
+
+-- name: agents_of
+-- The agents of an instance with the variables of their scopes, which stay as long as the instance.
+SELECT j.element_id, j.element_instance_key, j.process_definition_key, j.tenant_id, j.job_key, j.type, j.headers::text,
+    coalesce((SELECT json_object_agg(v.name, v.value) FROM variables v WHERE v.process_instance_key = $1
+        AND v.scope_key = j.element_instance_key), '{}')::text
+FROM jobs j JOIN (SELECT max(c.job_key) AS job_key FROM agent_calls c WHERE c.process_instance_key = $1
+    -- only tenants: AND c.tenant_id = ANY ($2::text[])
+    GROUP BY c.element_instance_key) latest ON latest.job_key = j.job_key
+ORDER BY j.element_instance_key;

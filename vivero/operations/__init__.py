@@ -1,5 +1,5 @@
 """Work on a database beside the server: backups, and what `vivero doctor` judges.
 
 Entry: `backups.take`, `backups.restore`, `doctor.judge`, `document_stores.examine`.
-Imports: storage, engine, config, embedded.
+Imports: core, storage, engine, config, embedded.
 """

@@ -122,7 +122,7 @@ class ModelUser:
         request = prepared(provider, given, call.used)
         content = await self._ledger.find(call.job, request)
         if content is not None:
-            return _answer(content, request)
+            return read_answer(content, request)
         return await self._ledger.unless_stopped(call.job, provider.model, partial(self._pay, request, step, call))
 
     async def _pay(self, request: PreparedCall, step: Ask, call: Call) -> ModelAnswer:
@@ -140,7 +140,7 @@ class ModelUser:
             await settle(None, record._replace(outcome=CANCELLED))
             raise
         try:
-            answer = _answer(content, request)
+            answer = read_answer(content, request)
         except Exception as error:
             code = error.code if isinstance(error, AgentError) else INTERNAL_ERROR
             await settle(None, record._replace(outcome=code), content)
@@ -179,7 +179,8 @@ class Agent(ModelUser):
             return replace(made, variables=await closed(made.variables, call, CONTEXT, self._documents))
 
 
-def _answer(content: bytes, call: PreparedCall) -> ModelAnswer:
+def read_answer(content: bytes, call: PreparedCall) -> ModelAnswer:
+    """The answer in the body of a response. Raises AgentError."""
     answer = WIRES[call.provider.wire].answer(from_json(content.decode()), call.request)
     calls = [
         replace(each, arguments=without_nul(each.arguments)) for each in answer.calls

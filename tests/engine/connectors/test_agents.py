@@ -1,6 +1,7 @@
 """Agents end to end: jobs of ad-hoc sub-processes, a provider on loopback, and tools that the engine runs."""
 
 import json
+from dataclasses import replace
 from decimal import Decimal
 from pathlib import Path
 
@@ -11,12 +12,15 @@ from structlog.testing import capture_logs
 from tests.core.engine import raw
 from tests.engine.connectors.agent_models import AGENT, Script, agent, agent_task, chat, provider
 from tests.engine.connectors.dispatching import calling, ended, running
+from vivero.config.sections import Config
 from vivero.core.agents.wires.prices import Price, Prices
 from vivero.core.records.instances import CancelInstance, ResolveIncident
 from vivero.core.records.jobs import CompleteJob, UpdateJob
 from vivero.engine.connectors.agent_settings import AgentSettings
 from vivero.engine.connectors.agents import worker
+from vivero.engine.connectors.settings import ConnectorSettings
 from vivero.engine.connectors.work.agent_figures import AgentFigures
+from vivero.operations.agent_reruns import NotAgain, Wish, run_again
 from vivero.storage.background import agents
 from vivero.storage.background.agents import AgentStop
 
@@ -65,6 +69,23 @@ async def complete(engine, element, **variables):
     assert reply.rejection is None
 
 
+async def again(engine, prompt=None, model=None, from_turn=1, number=0):
+    """The report of a second run of the agents of an instance."""
+    keys = [key for (key,) in await engine.rows("SELECT process_instance_key FROM process_instances ORDER BY 1")]
+    allowed = AgentSettings(providers="openaiCompatible", endpoints="127.0.0.1")
+    config = replace(Config(), agents=allowed, connectors=ConnectorSettings(allowed_targets="127.0.0.1"))
+    async with engine.pool.connection() as connection:
+        return await run_again(connection, keys[number], Wish(from_turn, prompt, model, config))
+
+
+async def same_again(engine, turns, number=0):
+    """Situation 32."""
+    report = await again(engine, number=number)
+    assert [row["request"] for row in report.rows] == ["same"] * turns, report
+    assert report.said == ["agent: the same end"]
+    assert report.is_same
+
+
 async def test_one_tool_and_one_answer(engine, dispatcher, server):
     server.answer = script = Script([chat(None, WEATHER, ("n", "Nothing", {"x": "\0"})), chat("Sun.")])
     await engine.deploy(agent(server.url))
@@ -92,6 +113,40 @@ async def test_one_tool_and_one_answer(engine, dispatcher, server):
     assert script.bodies[0]["tools"][0]["function"]["parameters"]["required"] == ["city"]
     assert server.received[0].headers["authorization"] == "Bearer canary-secret"
     assert await engine.value("SELECT count(*) FROM agent_answers") == 1, "the first is in the log"
+    await same_again(engine, 2)
+    assert [row["turn"] for row in (await again(engine, from_turn=2)).rows] == [2]
+    other = await again(engine, prompt="Be kind.")
+    assert [row["request"] for row in other.rows] == ["differs"]
+    assert [line[0] for line in other.said if "Be " in line] == ["-", "+"]
+    assert len(script.bodies) == 2, "nobody was called"
+
+
+async def test_another_model_runs_an_agent_again(engine, dispatcher, server, monkeypatch):
+    """It is asked with recorded results of tools. Nothing of it is stored, and a stop holds."""
+    server.answer = script = Script([chat(None, WEATHER), chat("Sun.")])
+    await engine.deploy(agent(server.url))
+    async with running(dispatcher()):
+        await engine.create(question="Sun?")
+        await ended(engine, 1)
+    with pytest.raises(NotAgain, match="the secrets of the agent 'agent' are not set here"):
+        await again(engine, model="m2")
+    monkeypatch.setenv("VIVERO_SECRET_KEY", "canary-secret")
+    script.answers[2:] = [chat(None, WEATHER), chat("Yes."), chat(None, ("o", "Weather", {"city": "Oslo"}))]
+    report = await again(engine, prompt="Be kind.", model="m2")
+    assert [(row["turn"], row["request"], row["answer"]) for row in report.rows] == [
+        (1, "new", 'Weather({"city":"Bonn"})'),
+        (2, "new", "Yes."),
+    ]
+    assert report.said == ["agent: the model has answered; the recorded answer was: Sun."]
+    assert (script.bodies[2]["model"], script.bodies[2]["messages"][0]["content"]) == ("m2", "Be kind.")
+    assert script.results(3) == ['{"sun":true,"city":"Bonn"}']
+    missing = await again(engine, model="m2")
+    assert missing.said == ['agent: the record has no result of Weather({"city":"Oslo"}), so the run ends here']
+    assert await engine.value("SELECT count(*) FROM agent_calls") == 2
+    async with engine.pool.connection() as connection:
+        await agents.stop(connection, AgentStop("", "", ""))
+    with pytest.raises(NotAgain, match="stops of agents hold"):
+        await again(engine, model="m2")
 
 
 async def test_tools_at_once_and_the_same_one_twice(engine, dispatcher, server):
@@ -105,6 +160,7 @@ async def test_tools_at_once_and_the_same_one_twice(engine, dispatcher, server):
         await ended(engine, 1)
     assert script.results() == ["first", "false", '{"sun":true,"city":"Bonn"}']
     assert len(script.bodies) == 2
+    await same_again(engine, 2)
 
 
 async def test_calls_that_cannot_be_made_cost_no_incident(engine, dispatcher, server):
@@ -313,6 +369,7 @@ async def test_a_conversation_goes_on_in_another_instance(engine, dispatcher, se
         await engine.create(question="Two?", context=context)
         await ended(engine, 2)
     assert [message["content"] for message in script.bodies[1]["messages"]] == ["Be brief.", "One?", "Yes.", "Two?"]
+    await same_again(engine, 1, number=1)
 
 
 async def test_secrets_in_data_are_text(engine, dispatcher, server):

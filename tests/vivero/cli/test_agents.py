@@ -6,7 +6,8 @@ import pytest
 from click.testing import CliRunner
 
 from vivero.cli import main
-from vivero.cli.server import agents
+from vivero.cli.server import agent_reruns, agents
+from vivero.operations.agent_reruns import RerunReport
 from vivero.storage.reads.agent_calls import AgentCall
 
 AT = datetime(2026, 1, 1, tzinfo=UTC)
@@ -42,3 +43,14 @@ def test_json_has_the_records_alone(show):
     [line] = show(GOOD, more=["--json"])
     assert '"cost": 0.00026' in line
     assert '"ended_at": "2026-01-01T00:00:00+00:00"' in line
+
+
+@pytest.mark.parametrize("is_same", [True, False])
+def test_a_rerun_has_a_line_for_each_turn_and_an_exit_code(monkeypatch, is_same):
+    report = RerunReport(
+        [{"element": "agent", "turn": 2, "request": "same", "answer": "Sun."}], ["agent: the end"], is_same
+    )
+    monkeypatch.setattr(agent_reruns, "on_database", lambda *_: report)
+    done = CliRunner().invoke(main, ["agents", "rerun", "7", "--from-turn", "2"])
+    assert done.exit_code == (0 if is_same else 1)
+    assert done.output.splitlines()[-2:] == ["agent\t2\tsame\tSun.", "agent: the end"]

@@ -1,4 +1,4 @@
-"""The command `agents`: the kill switch of AI agents. It works on the database itself, without a server."""
+"""The command `agents`: AI agents are stopped, shown and run again on the database itself, without a server."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from typing import Any
 
 import click
 
+from vivero.cli.server.agent_reruns import rerun
 from vivero.cli.shared.database import change, on_database
 from vivero.cli.shared.failures import Failure
 from vivero.cli.shared.groups import Group
@@ -47,7 +48,7 @@ STOPS = (
 
 @click.group(cls=Group)
 def agents() -> None:
-    """Stop AI agents, let them go on, list what is stopped, and show what their calls of models cost.
+    """Stop AI agents, let them go on, list what is stopped, show what their calls of models cost, and run them again.
 
     Stopped agents call no model: running calls are cancelled within some seconds, and their jobs wait without losing a
     retry.
@@ -58,6 +59,9 @@ def agents() -> None:
       vivero agents stop --process support --model 'gpt-5'
       vivero agents resume
     """
+
+
+agents.add_command(rerun)
 
 
 def _which(command: Callable[[AgentStop, Database, bool], None]) -> Callable[..., None]:
