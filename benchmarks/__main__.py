@@ -36,6 +36,7 @@ LARGE = (
     *(
         "workers",
         "lone",
+        "replay",
         "decisions",
         "overload",
         "row_security",

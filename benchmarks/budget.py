@@ -83,7 +83,7 @@ class _Given:
         raise AssertionError("no batch is lost here")
 
 
-class _Worker(Progress):
+class Worker(Progress):
     """Hears of commits, and has a worker for each new job."""
 
     def lease_new(self, jobs: NewJobs, now_ms: int) -> Sequence[NewJobLeases]:
@@ -109,7 +109,7 @@ async def _consumed(dsn: str, functions: int) -> dict[str, float]:
     before = (await observer.execute(COUNTS)).rows[0]
     appender = await driver.connect(dsn, name="budget")
     log = commands(INSTANCES, BATCH)
-    progress = _Worker(await append(appender, log, APPEND))
+    progress = Worker(await append(appender, log, APPEND))
     appender.close()
     consumer = Consumer(
         lambda name: driver.connect(dsn, name=f"budget:{name}"),
@@ -119,7 +119,7 @@ async def _consumed(dsn: str, functions: int) -> dict[str, float]:
         ConsumerSettings(batch_commands=BATCH),
     )
     bytecodes = Bytecodes(everywhere=functions > 0)
-    with _no_clock(), bytecodes.counted():
+    with no_clock(), bytecodes.counted():
         async with trio.open_nursery() as nursery:
             nursery.start_soon(consumer.run, Beat(SupervisionSettings()))
             await progress.done.wait()
@@ -146,7 +146,7 @@ async def _consumed(dsn: str, functions: int) -> dict[str, float]:
 
 
 @contextmanager
-def _no_clock() -> Generator[None]:
+def no_clock() -> Generator[None]:
     """A block in which a batch ends by its commands alone, however slow the machine is."""
     before = batch.COMPUTE_S, batch.CHECKPOINT_EVERY_S
     batch.COMPUTE_S = batch.CHECKPOINT_EVERY_S = math.inf

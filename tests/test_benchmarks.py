@@ -11,13 +11,14 @@ from types import SimpleNamespace
 import pytest
 
 from benchmarks import __main__ as engine
-from benchmarks import budget, http_client, size
+from benchmarks import budget, http_client, replay, size
 from benchmarks.bytecodes import PACKAGES, Bytecodes
 from benchmarks.capacity import BUSY, Costs, projection
 from benchmarks.given import commands_per_s, header
 from benchmarks.model import ONE_TASK
 from vivero import logs
 from vivero.core.bpmn.parser import parse
+from vivero.storage.postgres.sql_files import Statement
 
 
 @pytest.fixture
@@ -210,3 +211,26 @@ def test_new_counts_are_accepted_by_recording_them(monkeypatch, tmp_path, capsys
     assert "make budget ARGS=--record" in said
     assert budget.main(["--record"]) == 0
     assert budget.main([]) == 0
+
+
+def test_a_variant_of_the_replay_changes_statements_and_settings(tmp_path):
+    file = tmp_path / "narrow.sql"
+    file.write_text("-- replace: x.name => left(x.name, 9)\n-- server: work_mem=1MB\nDROP INDEX i;\n")
+    variant = replay.variant_of(file)
+    assert (variant.name, variant.settings) == ("narrow", [("work_mem", "1MB")])
+    assert "DROP INDEX i" in variant.sql
+    statement = Statement("save.names", "INSERT INTO n SELECT x.name FROM x", "")
+    changed = replay.Changed(variant)
+    (query, params), again = changed.call((statement, (1,))), changed.call((statement, (2,)))
+    assert isinstance(query, Statement)
+    assert (query.text, params) == ("INSERT INTO n SELECT left(x.name, 9) FROM x", (1,))
+    assert again[0] is query, "a connection prepares it once"
+    assert changed.call(("COMMIT", ())) == ("COMMIT", ())
+    with pytest.raises(SystemExit):
+        replay.main([str(tmp_path / "nowhere.sql")])
+
+
+def test_the_least_of_the_replays_counts_for_each_statement():
+    busy, quiet = replay.Replayed({"a": 3.0, "b": 1.0}, 9.0, 5.0), replay.Replayed({"a": 2.0, "b": 4.0}, 8.0, 5.0)
+    assert replay.least([busy, quiet]) == replay.Replayed({"a": 2.0, "b": 1.0}, 8.0, 5.0)
+    assert replay.least([busy, quiet]).sum_us == 3.0

@@ -75,9 +75,23 @@ def whole_numbers(values: Iterable[Any]) -> str:
 
 
 def _encode_array(values: Sequence[int | str | None]) -> bytes:
-    if set(map(type, values)) == {int}:
+    types = set(map(type, values))
+    if types == {int}:
         return whole_numbers(values).encode()
+    if types == {str} and (encoded := _encode_strings(values)) is not None:
+        return encoded
     return b"{%s}" % b",".join(map(_encode_element, values))
+
+
+def _encode_strings(values: Sequence[Any]) -> bytes | None:
+    """An array of texts, all encoded at once: NUL parts them. None: one of them cannot be sent."""
+    try:
+        data = "\0".join(values).encode()
+    except UnicodeEncodeError:
+        return None
+    if data.count(b"\0") != len(values) - 1:
+        return None
+    return b'{"%s"}' % data.replace(b"\\", b"\\\\").replace(b'"', b'\\"').replace(b"\0", b'","')
 
 
 def _encode_element(value: int | str | None) -> bytes:
@@ -94,7 +108,10 @@ def _encode_texts(values: Texts) -> bytes:
     """The format of `array_recv`: dimensions, whether there are NULLs, type; length and lower bound; elements."""
     if not values:
         return _ARRAY_HEAD.pack(0, 0, _TEXT_OID)
-    parts = [_ARRAY_HEAD.pack(1, None in values, _TEXT_OID), _DIMENSION.pack(len(values), 1)]
+    missing = values.count(None)
+    parts = [_ARRAY_HEAD.pack(1, missing > 0, _TEXT_OID), _DIMENSION.pack(len(values), 1)]
+    if missing == len(values):
+        return b"".join([*parts, _NULL_ELEMENT * missing])
     for value in values:
         if value is None:
             parts.append(_NULL_ELEMENT)

@@ -94,12 +94,13 @@ def _of_instance(row: Instance) -> tuple[Any, ...]:
 def _of_element(row: Element) -> tuple[Any, ...]:
     """Without the usual root, scope and path."""
     instance, path = row.instance, row.path
-    key = instance.key
+    key, root = instance.key, row.tree.key
+    scope = path[1] if row.past is None or row.scope is None else row.scope.key
     return (
-        unless(row.tree.key, key),
+        None if root == key else root,
         row.part_key,
         key,
-        unless(path[1] if row.past is None or row.scope is None else row.scope.key, key),
+        None if scope == key else scope,
         path if len(path) > SHORT_PATH else (),
         instance.definition_key,
         instance.process_id,

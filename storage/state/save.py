@@ -6,7 +6,9 @@ at once: the next batch may change the same rows while this one is on its way.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from operator import attrgetter
 from typing import NamedTuple
 
 import msgspec
@@ -24,6 +26,7 @@ from vivero.core.state.instance_tree import (
     COMPLETED,
     TERMINATED,
     Element,
+    ElementState,
     Incident,
     Instance,
 )
@@ -172,14 +175,13 @@ def _counts(partition: int, rows: RowsByType, now: int) -> Iterator[Call]:
     by the definition, with the time of the batch.
     """
     counts: dict[_Counted, list[int]] = {}
-    for kind in _ELEMENTS:
-        for row in rows.new.get(kind, ()):
-            count = _count(row, counts)
-            if count is not None and row is row.instance:
-                count[_STARTED] += 1
-        for row in rows.changed.get(kind, ()):
-            if row.ended_at is not None and (count := _count(row, counts)) is not None:
-                count[_ACTIVE] -= 1
+    for kind, is_instance in ((Instance, True), (Element, False)):
+        for facts, number in Counter(map(_facts_of, rows.new.get(kind, ()))).items():
+            if (count := _count(counts, facts, number, is_instance)) is not None and is_instance:
+                count[_STARTED] += number
+        for facts, number in Counter(map(_facts_of, rows.changed.get(kind, ()))).items():
+            if facts[-1] is not None and (count := _count(counts, facts, number, is_instance)) is not None:
+                count[_ACTIVE] -= number
     for incident in rows.new.get(Incident, ()):
         _counted(counts, (incident.element.instance.definition_key, "", NO_DURATION))[_INCIDENTS] += 1
     for migration in rows.new.get(Migration, ()):
@@ -202,19 +204,26 @@ _Counted = tuple[int, str, int]
 """(definition, element, bucket)"""
 
 
-def _count(row: Element, counts: dict[_Counted, list[int]]) -> list[int] | None:
-    """Count a row in its state; returns the numbers. Inner instances of a loop count; its body does not."""
-    if row.type == "MULTI_INSTANCE_BODY":
+_Facts = tuple[int, str, str, ElementState, int, int | None]
+_facts_of: Callable[[Element], _Facts] = attrgetter(
+    "instance.definition_key", "element", "type", "state", "started_at", "ended_at"
+)
+"""Rows with the same facts are counted at once: in a batch many begin, and end, at the same moments."""
+
+
+def _count(counts: dict[_Counted, list[int]], facts: _Facts, number: int, is_instance: bool) -> list[int] | None:
+    """Count rows in their state; returns the numbers. Inner instances of a loop count; its body does not."""
+    definition, element, type_, row_state, started_at, ended_at = facts
+    if type_ == "MULTI_INSTANCE_BODY":
         return None
-    instance, state = row.instance, _COUNTED.get(row.state, _ACTIVE)
+    state = _COUNTED.get(row_state, _ACTIVE)
     duration, bucket = 0, NO_DURATION
-    if state == _COMPLETED and row.ended_at is not None:
-        duration = max(row.ended_at - row.started_at, 0)
-        bucket = bucket_of(duration) if duration else 0
-    key = instance.definition_key, "" if row is instance else row.element, bucket
-    count = _counted(counts, key)
-    count[state] += 1
-    count[_DURATION] += duration
+    if state == _COMPLETED and ended_at is not None:
+        duration = max(ended_at - started_at, 0)
+        bucket = bucket_of(duration)
+    count = _counted(counts, (definition, "" if is_instance else element, bucket))
+    count[state] += number
+    count[_DURATION] += duration * number
     return count
 
 
@@ -226,7 +235,6 @@ def _counted(counts: dict[_Counted, list[int]], key: _Counted) -> list[int]:
     return count
 
 
-_ELEMENTS = (Instance, Element)
 _ACTIVE, _COMPLETED, _CANCELED, _DURATION, _STARTED, _INCIDENTS = range(6)
 _COLUMNS = 6
 _COUNTED = {COMPLETED: _COMPLETED, TERMINATED: _CANCELED}

@@ -12,7 +12,6 @@ import msgspec
 
 from vivero.core.state.instance_tree import LoopItem, LoopResult, Variable
 from vivero.storage.state.normal_form import normal_hash
-from vivero.storage.state.owners import unless
 
 Document = dict[str, Any]
 
@@ -46,13 +45,14 @@ def changed_variable(row: Variable) -> Document:
 
 def new_variable(row: Variable) -> NewVariable:
     scope, instance = row.scope.key, row.scope.instance
+    key, root, value = instance.key, instance.tree.key, row.value
     return NewVariable(
         row.key,
         scope,
         instance.tenant,
         row.name,
-        row.value,
-        unless(instance.key, scope),
-        unless(instance.tree.key, scope),
-        normal_hash(row.value),
+        value,
+        None if key == scope else key,
+        None if root == scope else root,
+        normal_hash(value),
     )

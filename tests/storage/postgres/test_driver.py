@@ -27,6 +27,7 @@ from vivero.storage.postgres.errors import (
     StorageError,
 )
 from vivero.storage.postgres.sql_files import statement
+from vivero.storage.postgres.values import Texts
 
 ADD = statement("add", "SELECT $1::bigint + $2::bigint", "Something to compute.")
 PARTS = statement("parts", "SELECT $1::bigint, $2::text, $3::bytea, $4::json, $5::boolean", "One of each type.")
@@ -111,6 +112,8 @@ async def test_json_comes_as_bytes_and_other_types_as_themselves(connection):
     texts = ["a,b", 'quote " and \\', "", "NULL", "{}", None]
     (row,) = (await connection.execute(sql, (token, [1, None, -3], texts))).rows
     assert row == (b'{"a": 1}', b"[1]", token, 1.5, "2.50", [1, None, -3], texts)
+    whole, encoded = "SELECT $1::text[], $2::text[], $3::text[]", Texts([None, None])
+    assert (await connection.execute(whole, (texts[:-1], encoded, [""]))).rows == [(texts[:-1], [None, None], [""])]
 
 
 async def test_times_are_utc_whatever_the_server_thinks(connection):
@@ -122,8 +125,9 @@ async def test_times_are_utc_whatever_the_server_thinks(connection):
 @pytest.mark.parametrize("text", ["a\0b", "\ud800"])
 @pytest.mark.harmless
 async def test_text_that_postgresql_cannot_hold_is_data_poison_and_sends_nothing(connection, text):
-    with pytest.raises(DataPoison):
-        await connection.execute("SELECT $1::text", (text,))
+    for value in (text, ["fine", text]):
+        with pytest.raises(DataPoison):
+            await connection.execute("SELECT $1::text", (value,))
     assert await alive(connection)
 
 
