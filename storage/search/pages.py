@@ -17,7 +17,7 @@ from vivero.storage.search.filters import matching
 from vivero.storage.search.keysets import past_cursor
 from vivero.storage.search.parameters import Parameters
 from vivero.storage.search.queries import MAX_TOTAL, SearchQuery, Sort
-from vivero.storage.search.resources import Resource
+from vivero.storage.search.resources import Part, Resource
 from vivero.storage.search.shared_filters import Sharing, sharing
 
 FEW = 5_000
@@ -71,6 +71,18 @@ class _Wanted(NamedTuple):
         """The same for the rows that fulfil a condition, which has an index. OFFSET 0: nothing but this chooses it."""
         return self.sort(f"(SELECT {self.columns} FROM {self.rows} AND {condition} OFFSET 0) AS those")
 
+    def sort_parts(self, parts: Sequence[Part]) -> str:
+        """The same for the rows of parts. A part in whose order they are wanted gives its first ones, others give all:
+        PostgreSQL would look for the first ones in the order of another index."""
+        first = f"ORDER BY {self.order_by} LIMIT {self.most}"
+        by = self.order[0].field.order_sql
+        chosen = [
+            _of_part(part, f"SELECT {self.columns} FROM {self.past} AND {part.condition} {end}")
+            for part in parts
+            for end in [first if part.order == by else "OFFSET 0"]
+        ]
+        return self.sort(f"({' UNION ALL '.join(chosen)}) AS those")
+
     def among(self, keys: str) -> str:
         """The rows with these keys (an array)."""
         return f"{self.resource.source} WHERE {self.resource.key} = ANY ({keys})"
@@ -84,7 +96,27 @@ def search_of(resource: Resource, query: SearchQuery, extra: Extra, tenants: Ten
         shared = sharing(resource, query.filter, parameters)
     if shared is not None:
         return _by_shared_value(resource, shared, query, extra, sort, parameters)
-    return page_of(resource, matching(resource, query.filter, extra, tenants, parameters), query, sort, parameters)
+    divided = next((name for name in resource.parts if query.filter.get(name) is True), None)
+    if divided is None or query.offset > MAX_TOTAL:
+        return page_of(resource, matching(resource, query.filter, extra, tenants, parameters), query, sort, parameters)
+    rest = {name: each for name, each in query.filter.items() if name != divided}
+    rows = matching(resource, rest, extra, tenants, parameters)
+    return _by_parts(resource.parts[divided], _wanted(resource, rows, query, sort, parameters), query, parameters)
+
+
+def _by_parts(parts: Sequence[Part], wanted: _Wanted, query: SearchQuery, parameters: Parameters) -> str:
+    """A search for rows of which each part has an index. No more of them are read than the page and the total need."""
+    most = f"LIMIT {MAX_TOTAL + 1}"
+    each = (_of_part(part, f"SELECT FROM {wanted.rows} AND {part.condition} {most}") for part in parts)
+    total = f"(SELECT count(*) FROM ({' UNION ALL '.join(each)} {most}) AS every)"
+    return _statement(wanted, wanted.among(wanted.sort_parts(parts)), total, query, parameters)
+
+
+def _of_part(part: Part, rows: str) -> str:
+    """The rows of a part: `rows` is their SELECT for one row of what the part is within."""
+    return (
+        f"({rows})" if part.within is None else f"(SELECT those.* FROM {part.within} CROSS JOIN LATERAL ({rows}) those)"
+    )
 
 
 def ranges_of(resource: Resource, filter: Mapping[str, Any]) -> list[Field]:

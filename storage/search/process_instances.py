@@ -22,7 +22,7 @@ from vivero.storage.search.fields import (
 )
 from vivero.storage.search.parameters import Parameters
 from vivero.storage.search.problems import Unparsable
-from vivero.storage.search.resources import KeysFunction, Nested, Resource
+from vivero.storage.search.resources import KeysFunction, Nested, Part, Resource
 from vivero.storage.search.shared_filters import has_tags, has_variables
 
 INSTANCE_STATES = ("ACTIVE", "COMPLETED", "SUSPENDED", "TERMINATED")
@@ -36,25 +36,27 @@ DUE = """coalesce(p.due_at, (SELECT p.started_at + u.usual_ms * interval '1 mill
     FROM usual_durations u WHERE u.process_definition_key = p.process_definition_key))"""
 """The moment after which an open instance is late: by its model, else by the usual duration of its version."""
 LATE_SINCE = f"CASE WHEN p.ended_at IS NULL AND {DUE} < (SELECT clock_now()) THEN {DUE} END"
-_LATE_KEYS = """ARRAY(
-    SELECT q.process_instance_key FROM process_instances q
-    WHERE q.due_at > '-infinity' AND q.due_at < (SELECT clock_now()) AND q.ended_at IS NULL
-    UNION ALL
-    SELECT q.process_instance_key
-    FROM (
+_LATE = (
+    Part("p.due_at > '-infinity' AND p.due_at < (SELECT clock_now()) AND p.ended_at IS NULL"),
+    Part(
+        "p.process_definition_key = u.key AND p.started_at < u.late_before AND p.ended_at IS NULL AND p.due_at IS NULL",
+        """(
         SELECT process_definition_key AS key, clock_now() - usual_ms * interval '1 millisecond' AS late_before
         FROM usual_durations OFFSET 0
-    ) u
-    CROSS JOIN LATERAL (
-        SELECT i.process_instance_key FROM process_instances i
-        WHERE i.process_definition_key = u.key AND i.started_at < u.late_before AND i.ended_at IS NULL
-            AND i.due_at IS NULL
-        ORDER BY i.started_at OFFSET 0
+    ) u""",
+        "p.started_at",
+    ),
+)
+"""The late ones, by the two indexes of open instances, of each version the first ones. OFFSET 0 keeps functions out of
+the comparison: policies of row-level security would hold it back from the index. The lower bound of due dates excludes
+nothing: PostgreSQL expects a third of all rows before an unknown time, but few between two times, and would read the
+index of all open instances."""
+_LATE_KEYS = f"""ARRAY(
+    SELECT p.process_instance_key FROM process_instances p WHERE {_LATE[0].condition}
+    UNION ALL
+    SELECT q.process_instance_key FROM {_LATE[1].within} CROSS JOIN LATERAL (
+        SELECT p.process_instance_key FROM process_instances p WHERE {_LATE[1].condition} ORDER BY p.started_at OFFSET 0
     ) q)"""
-"""The late ones, by the two indexes of open instances, of each version the first ones. The first OFFSET 0 keeps
-functions out of the comparison: policies of row-level security would hold it back from the index. The lower bound of
-due dates excludes nothing: PostgreSQL expects a third of all rows before an unknown time, but few between two times,
-and would read the index of all open instances."""
 
 
 def _is_late(value: Any, path: str, _parameters: Parameters) -> str:
@@ -136,6 +138,7 @@ PROCESS_INSTANCES = Resource(
         "hasRetriesLeft": _has_retries_left,
         "isLate": _is_late,
     },
+    parts={"isLate": _LATE},
     nested=(
         Nested(
             "EXISTS (SELECT FROM element_instances e WHERE e.process_instance_key = p.process_instance_key AND {})",

@@ -34,6 +34,16 @@ class KeysFunction:
 
 
 @dataclass(frozen=True, slots=True)
+class Part:
+    """Rows that an index finds by a condition, for each row of `within` (a FROM item) if there is one."""
+
+    condition: str
+    within: str | None = None
+    order: str | None = None
+    """The SQL of what the index is sorted by after the condition's equalities, if a page may be sorted by it."""
+
+
+@dataclass(frozen=True, slots=True)
 class Resource:
     """The rows of `source` (a FROM clause) that fit the condition `visible`; `key` is the expression of their key."""
 
@@ -52,6 +62,9 @@ class Resource:
     """The SQL of the process id of a row, where no field has it."""
     key_functions: Mapping[str, KeysFunction] = field(default_factory=dict)
     """Name of a special filter → function with the keys that it finds."""
+    parts: Mapping[str, tuple[Part, ...]] = field(default_factory=dict)
+    """Name of a special filter → the disjoint parts whose rows fulfil it where it is true. A page reads only the first
+    rows of each."""
     key_type: Type = KEY
     of_tenants: bool = True
     """Whether each row belongs to a tenant, which the field `tenantId` has."""

@@ -341,6 +341,8 @@ async def test_late_instances_are_found_among_many_that_run(connection, restrict
         query = SearchQuery({"isLate": True}, sort, limit=10)
         found = [page async for page in pages(connection, query, most=1)]
         assert sorted(found[0]) == late
+        *small, back = [page async for page in pages(connection, replace_query(query, limit=3))]
+        assert ([key for page in small for key in page], back) == (found[0], small[-2])
         assert await rows_read(connection, PROCESS_INSTANCES, query, "found") <= 500
     all, not_late, found = [
         await keys(connection, PROCESS_INSTANCES, filter) for filter in ({}, {"isLate": False}, {"isLate": True})
