@@ -28,7 +28,7 @@ class AgentSettings:
     openai_base_url: str = "https://api.openai.com/v1"
     """URL of the provider `openai`, for gateways."""
     mcp_clients: Path | None = None
-    """TOML file of MCP servers, by `clientId` of elements: `type`, `url`, `headers`, `authentication`, `tenants`."""
+    """TOML file of MCP servers and programs, by the `clientId` of elements (docs/agents.md)."""
     max_call: str = "PT3M"
     """Time of one call of a model, or of an MCP server, unless the model of the process gives less."""
     max_job: str = "PT10M"

@@ -6,9 +6,9 @@ Elicitation and sampling are refused, as the library does without callbacks.
 from __future__ import annotations
 
 from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping
-from contextlib import asynccontextmanager
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Protocol, TypeVar
 
 import httpx2
 import msgspec
@@ -33,8 +33,10 @@ from vivero.engine.connectors.mcp.results import (
     resource_result,
     tool_result,
 )
-from vivero.engine.connectors.mcp.transport import BoundedTransport
+from vivero.engine.connectors.mcp.transport import BoundedTransport, Bounds
 from vivero.engine.connectors.outbound.http_json import without_nul
+
+B = TypeVar("B", bound=Bounds, contravariant=True)
 
 MOST_PAGES = 100
 CONNECT_S = 10.0
@@ -88,8 +90,19 @@ class Endpoint:
                 yield opened
 
 
+class Server(Protocol[B]):
+    """A server, over HTTP or a program."""
+
+    @property
+    def is_sse(self) -> bool:
+        """Whether its protocol is known to be that of 2024."""
+
+    def streams(self, transport: B, limit_s: float) -> AbstractAsyncContextManager[Any]:
+        """The streams of messages for the block."""
+
+
 async def operated(
-    endpoint: Endpoint, operation: Operation, make: Callable[[], BoundedTransport], limit_s: float, store: Store
+    endpoint: Server[B], operation: Operation, make: Callable[[], B], limit_s: float, store: Store
 ) -> dict[str, Any]:
     """The result of an operation. A tool whose call fails gives an error result. Raises ConnectorError."""
     if operation.name and not operation.filter.passes(operation.name):
@@ -121,9 +134,9 @@ async def operated(
 
 
 async def _run(
-    endpoint: Endpoint,
+    endpoint: Server[B],
     operation: Operation,
-    transport: BoundedTransport,
+    transport: B,
     limit_s: float,
     store: Store,
     progress: Sending,
@@ -167,7 +180,7 @@ def _said(error: BaseException) -> str:
     return str(error)
 
 
-def _failure(transport: BoundedTransport, operation: Operation, said: str) -> ConnectorError:
+def _failure(transport: Bounds, operation: Operation, said: str) -> ConnectorError:
     """The reason of a failure, as the transport knows it, or as the server says it."""
     if transport.failure is not None:
         return transport.failure

@@ -8,6 +8,7 @@ from __future__ import annotations
 import re
 from collections.abc import AsyncIterator
 from contextlib import suppress
+from typing import Protocol
 
 import httpx
 import httpx2
@@ -22,6 +23,17 @@ CONNECTIONS = 4
 MOST_VALUES = 20_000
 """Values of JSON in one response: nothing else runs while the library makes objects of them, 10 µs for each."""
 _LINE_ENDS = re.compile(rb"[\r\n]+")
+
+
+class Bounds(Protocol):
+    """The bounds of one call. `failure`: the first reason why it cannot go on. `status`: of HTTP, if it is an error."""
+
+    most_bytes: int
+    failure: ConnectorError | None
+    status: int | None
+
+    async def aclose(self) -> None:
+        """End what is open."""
 
 
 class BoundedTransport(httpx2.AsyncBaseTransport):

@@ -2,8 +2,12 @@
 
 import base64
 import json
+import os
+import subprocess
+import sys
 from contextlib import nullcontext
 from functools import partial
+from pathlib import Path
 from types import SimpleNamespace
 
 import msgspec
@@ -12,9 +16,11 @@ import trio
 
 from tests.engine.connectors.mcp_servers import MODERN, EventStreams, McpServer, said, tool
 from tests.engine.connectors.test_http_json import written
+from tests.eventually import eventually_sync
 from vivero.core.shared.secret_places import HEADER
 from vivero.engine.connectors.agent_settings import AgentSettings
 from vivero.engine.connectors.contracts.tool_servers.mcp import MCP_CLIENT, MCP_REMOTE
+from vivero.engine.connectors.mcp import programs
 from vivero.engine.connectors.mcp.configured import McpConfigured
 from vivero.engine.connectors.mcp.remote import McpRemote
 from vivero.engine.connectors.mcp.transport import ValueCounter
@@ -308,7 +314,19 @@ tenants = ["other"]
 [odd]
 tenants = "<default>"
 [local]
+type = "pipe"
+[relative]
 type = "stdio"
+command = "python"
+folder = "/"
+[everywhere]
+type = "stdio"
+command = "/bin/true"
+[secret]
+type = "stdio"
+command = "/bin/true"
+folder = "/"
+environment = {{ PORT = 1 }}
 """
 
 
@@ -326,7 +344,10 @@ async def test_servers_of_the_operator(work, server, tmp_path):
         ("theirs", "does not give"),
         ("odd", "does not give"),
         ("no", "does not give"),
-        ("local", "http or"),
+        ("local", "must be http, sse or stdio"),
+        ("relative", "'relative': command must be an absolute path"),
+        ("everywhere", "folder must be an absolute path"),
+        ("secret", "environment must be a table of texts"),
     ):
         message, left = failed(await work(mode, client_id=client, file=file))
         assert message.startswith("NOT_ALLOWED: agents.mcp_clients"), message
@@ -337,3 +358,100 @@ async def test_servers_of_the_operator(work, server, tmp_path):
     assert failed(await work(mode, client_id="crm", file=file))[0] == (
         "UNAVAILABLE: the file of agents.mcp_clients cannot be read: TOMLDecodeError"
     )
+
+
+PROGRAM = Path(__file__).with_name("mcp_program.py")
+
+
+@pytest.fixture
+def program(work, tmp_path):
+    """Calls a tool of a program of the operator. `how`: its arguments; `more`: lines of its table."""
+
+    async def run(name="where", *how, mode=None, more="", **given):
+        file, arguments = tmp_path / "clients.toml", json.dumps(["-I", str(PROGRAM), *how])
+        file.write_text(
+            f'[p]\ntype = "stdio"\ncommand = "{sys.executable}"\narguments = {arguments}\nfolder = "{tmp_path}"\n'
+            f'environment = {{ TOKEN = "canary-token" }}\n{more}'
+        )
+        return await work(mode or as_tool("tools/call", {"name": name}), client_id="p", file=file, **given)
+
+    return run
+
+
+def is_alive(pid):
+    try:
+        os.kill(pid, 0)
+    except ProcessLookupError:
+        return False
+    return "State:\tZ" not in Path(f"/proc/{pid}/status").read_text()
+
+
+async def test_a_program_has_only_what_the_operator_gives_it(program, tmp_path, monkeypatch):
+    monkeypatch.setenv("VIVERO_SECRET_KEY", "canary-secret")
+    found = result(await program("where", "$(id) ; `id` 'a b'"))
+    seen = json.loads(found["content"][0]["text"])
+    assert set(seen["environment"]) <= {"PATH", "TOKEN", "PWD", "OLDPWD", "SHLVL", "_", "LC_CTYPE"}
+    assert (seen["folder"], seen["token"], seen["how"]) == (str(tmp_path), "***", "$(id) ; `id` 'a b'")
+    tools = result(await program(mode=as_tool("tools/list")))
+    assert [each["name"] for each in tools["toolDefinitions"]] == ["where"]
+
+
+@pytest.mark.parametrize(
+    ("name", "why"),
+    [
+        ("die", "the program has ended before it answered"),
+        ("flood", "the program has written more than 200000 bytes"),
+        ("memory", "the program has ended before it answered"),
+    ],
+)
+async def test_a_program_that_fails_is_an_error_for_the_model(program, name, why):
+    found = result(await program(name, more="memory_mb = 1024"))
+    assert found["isError"]
+    assert why in found["content"][0]["text"]
+    assert not result(await program())["isError"], "each call has a program of its own"
+
+
+async def test_a_program_that_does_not_end_is_killed(program, tmp_path, monkeypatch):
+    monkeypatch.setattr(programs, "END_S", 0.05)
+    pid = tmp_path / "pid"
+    await program("where", "stubborn", str(pid))
+    assert not is_alive(int(pid.read_text()))
+
+
+async def test_a_program_that_writes_too_much_at_once(program):
+    message, left = failed(await program(mode=as_tool("tools/list"), most_bytes=10))
+    assert "the program has written more than 10 bytes" in message
+    assert left == 0
+
+
+async def test_a_model_cannot_name_a_program(work):
+    message, left = failed(await work(as_tool("tools/list"), kind="stdio", command="/bin/true", folder="/"))
+    assert "data.transport.type must be http or sse" in message
+    assert left == 0
+
+
+ENGINE = """
+import sys, trio
+from pathlib import Path
+from vivero.engine.connectors.mcp.programs import Program, ProgramTransport
+
+async def main():
+    command = (sys.executable, "-I", sys.argv[1], "stubborn", sys.argv[2])
+    async with Program("p", command, {}, Path(sys.argv[2]).parent, 4096).streams(ProgramTransport(1000), 60):
+        await trio.sleep_forever()
+
+trio.run(main)
+"""
+
+
+@pytest.mark.long
+def test_a_program_dies_with_an_engine_that_is_killed(tmp_path):
+    pid = tmp_path / "pid"
+    engine = subprocess.Popen([sys.executable, "-c", ENGINE, str(PROGRAM), str(pid)], stdin=subprocess.DEVNULL)
+    try:
+        eventually_sync(lambda: pid.exists() and pid.read_text())
+        assert is_alive(int(pid.read_text()))
+    finally:
+        engine.kill()
+        engine.wait()
+    eventually_sync(lambda: not is_alive(int(pid.read_text())))
