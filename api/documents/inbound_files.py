@@ -23,7 +23,7 @@ from vivero.api.services import Services
 from vivero.engine.connectors.errors import ConnectorError
 from vivero.engine.outcomes.admission import NotAppended
 from vivero.storage.documents import documents
-from vivero.storage.documents.documents import Document, DocumentPlace, NewDocument
+from vivero.storage.documents.documents import Document, DocumentOwner, DocumentPlace, NewDocument
 from vivero.storage.postgres.errors import StorageError, describe
 
 log = structlog.get_logger(__name__)
@@ -54,12 +54,7 @@ class Effect:
     """Whether a call has had an effect, so that something refers to its documents."""
 
     missing = False
-    message: int | None = None
-    """The key of the message that has their references."""
-    pending: bool = False
-    """Whether a pending start alone keeps the message."""
-    instance: int | None = None
-    """The key of the process instance that has them."""
+    owner = DocumentOwner()
 
 
 @asynccontextmanager
@@ -127,12 +122,7 @@ async def _belong(services: Services, effect: Effect, made: Sequence[Document]) 
     places = [each.place for each in made]
     try:
         async with services.reads.pool.connection() as connection:
-            if effect.message is not None and effect.pending:
-                await documents.belong_to_pending_start(connection, effect.message, places)
-            elif effect.message is not None:
-                await documents.belong_to_message(connection, effect.message, places)
-            if effect.instance is not None:
-                await documents.belong_to_instance(connection, effect.instance, places)
+            await documents.belong(connection, effect.owner, places)
     except StorageError as error:
         log.warning("documents of a call do not go with what it has made", why=describe(error), count=len(made))
 

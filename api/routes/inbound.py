@@ -30,6 +30,7 @@ from vivero.engine.connectors.inbound.webhook_registry import Claim
 from vivero.engine.connectors.inbound.webhooks import ANY, Webhook
 from vivero.engine.connectors.work.results import encoded
 from vivero.engine.connectors.work.secrets import UnknownSecret, UsedSecrets
+from vivero.storage.documents.documents import DocumentOwner
 from vivero.storage.postgres.errors import describe
 
 log = structlog.get_logger(__name__)
@@ -154,9 +155,9 @@ async def _submit(
         )
         if made.outcome is None:
             return {}
-        effect.instance = made.outcome.reply_by(_instance_decoder).process_instance_key
-        effect.missing = made.appended.replayed
-        return {"processInstanceKey": str(effect.instance), "tenantId": claim.tenant}
+        instance = made.outcome.reply_by(_instance_decoder).process_instance_key
+        effect.owner, effect.missing = DocumentOwner(instance=instance), made.appended.replayed
+        return {"processInstanceKey": str(instance), "tenantId": claim.tenant}
     correlation_key = _text(webhook, "correlationKeyExpression", values) or ""
     ttl_ms = min(webhook.ttl_ms, MAX_TIME_TO_LIVE_MS)
     message = PublishMessage(webhook.message, correlation_key, ttl_ms, id, variables)
@@ -178,7 +179,7 @@ async def _publish(
     if made.outcome is None:
         return {}
     reply = made.outcome.reply_by(_message_decoder)
-    effect.message, effect.missing, effect.pending = reply.message_key, reply.lost, reply.pending
+    effect.owner, effect.missing = DocumentOwner(reply.message_key, reply.pending), reply.lost
     return {"messageKey": str(reply.message_key), "tenantId": claim.tenant}
 
 

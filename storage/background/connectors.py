@@ -32,8 +32,12 @@ async def latest_definitions(connection: Connection) -> list[LatestDefinition]:
     return [LatestDefinition(*row) for row in (await connection.execute(_sql["latest_definitions"])).rows]
 
 
-async def resources_with(connection: Connection, sha256s: Collection[str], text: str) -> set[str]:
-    """Those of the deployed files that contain a text."""
-    if not sha256s:
-        return set()
-    return {sha for (sha,) in (await connection.execute(_sql["resources_with"], (list(sha256s), text))).rows}
+async def texts_in_resources(
+    connection: Connection, sha256s: Collection[str], texts: Collection[str]
+) -> dict[str, frozenset[str]]:
+    """Those of the texts that each of these deployed files contains."""
+    found: dict[str, set[str]] = {sha: set() for sha in sha256s}
+    if found:
+        for sha, text in (await connection.execute(_sql["texts_in_resources"], (list(found), list(texts)))).rows:
+            found[sha].add(text)
+    return {sha: frozenset(contained) for sha, contained in found.items()}

@@ -28,6 +28,7 @@ SELECT DISTINCT ON (tenant_id, process_id) process_definition_key, tenant_id, pr
 FROM process_definitions WHERE state = 'ACTIVE'
 ORDER BY tenant_id, process_id, version DESC;
 
--- name: resources_with
--- Those of these files that contain a text: only they are parsed. A file never changes, so each is asked for once.
-SELECT sha256 FROM resources WHERE sha256 = ANY ($1::text[]) AND position(convert_to($2, 'UTF8') IN bytes) > 0;
+-- name: texts_in_resources
+-- Which of these files contain which texts: only they are parsed. A file never changes, so each is asked for once.
+SELECT sha256, text FROM resources CROSS JOIN unnest($2::text[]) AS asked (text)
+WHERE sha256 = ANY ($1::text[]) AND position(convert_to(text, 'UTF8') IN bytes) > 0;

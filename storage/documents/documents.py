@@ -22,6 +22,17 @@ class DocumentPlace(NamedTuple):
     tenant: str
 
 
+class DocumentOwner(NamedTuple):
+    """What has the references of documents: a message, an instance, or neither."""
+
+    message: int | None = None
+    """Its key."""
+    is_pending: bool = False
+    """Whether a pending start alone keeps the message."""
+    instance: int | None = None
+    """The key of the process instance."""
+
+
 class NewDocument(NamedTuple):
     """The metadata of a new document. `ttl_ms`: its life if it has no `expires_at_ms`; None: for ever.
 
@@ -97,24 +108,17 @@ async def delete(connection: Connection, found: Document) -> bool:
     return bool(gone.rows)
 
 
-async def belong_to_message(connection: Connection, message: int, places: Sequence[DocumentPlace]) -> None:
-    """Let documents go with a stored message if it is deleted before any process has got it."""
-    await _belong(connection, "belong_to_message", message, places)
+async def belong(connection: Connection, owner: DocumentOwner, places: Sequence[DocumentPlace]) -> None:
+    """Let documents go with what a call or an event has made.
 
-
-async def belong_to_pending_start(connection: Connection, message: int, places: Sequence[DocumentPlace]) -> None:
-    """Let documents go with a pending start that keeps this message, if it ends without an instance."""
-    await _belong(connection, "belong_to_pending_start", message, places)
-
-
-async def belong_to_instance(connection: Connection, instance: int, places: Sequence[DocumentPlace]) -> None:
-    """Write the process instance that was started with them to the metadata of documents."""
-    await _belong(connection, "belong_to_instance", instance, places)
-
-
-async def _belong(connection: Connection, statement: str, key: int, places: Sequence[DocumentPlace]) -> None:
+    Those of a stored message go if it is deleted before any process has got it; those of a pending start, if it ends
+    without an instance. For an instance, it is written to their metadata.
+    """
     ids, stores, tenants = zip(*places, strict=True)
-    await connection.execute(_sql[statement], (key, list(ids), list(stores), list(tenants)))
+    of_message = "belong_to_pending_start" if owner.is_pending else "belong_to_message"
+    for statement, key in ((of_message, owner.message), ("belong_to_instance", owner.instance)):
+        if key is not None:
+            await connection.execute(_sql[statement], (key, list(ids), list(stores), list(tenants)))
 
 
 async def expire(connection: Connection, limit: int) -> int:

@@ -727,17 +727,22 @@ OF_MESSAGE = f"""{DOCUMENTS}{MESSAGES}
 CASES = [
     Case(
         "documents.belong_to_message",
-        lambda c: documents.belong_to_message(c, 1, [PLACE]),
+        lambda c: documents.belong(c, documents.DocumentOwner(1), [PLACE]),
         lambda _, c: message_channels.expire(c, 1, 7, 10),
         OF_MESSAGE,
     ),
     Case(
         "documents.belong_to_pending_start",
-        lambda c: documents.belong_to_pending_start(c, 1, [PLACE]),
+        lambda c: documents.belong(c, documents.DocumentOwner(1, True), [PLACE]),
         again,
         OF_MESSAGE,
     ),
-    Case("documents.belong_to_instance", lambda c: documents.belong_to_instance(c, 1, [PLACE]), again, OF_MESSAGE),
+    Case(
+        "documents.belong_to_instance",
+        lambda c: documents.belong(c, documents.DocumentOwner(instance=1), [PLACE]),
+        again,
+        OF_MESSAGE,
+    ),
     Case("contents.add", lambda c: contents.add(c, 1, 3, 3, b"def", 0), again, DOCUMENTS),
     Case("contents.give_up", lambda c: contents.give_up(c, 1), again, DOCUMENTS),
     Case("contents.drop", lambda c: contents.drop(c, 2), again, DOCUMENTS),

@@ -7,14 +7,17 @@ from vivero.engine.connectors.contract import Contract, Input, Kind
 SIMPLE, NO_AUTHENTICATION = "simple", "noAuth"
 STARTTLS, TLS, PLAIN = "TLS", "SSL", "NONE"
 """The names of the template: its TLS begins by STARTTLS, its SSL with TLS at once."""
+AUTHENTICATION = (
+    Input("authentication.type", default=SIMPLE, choices=(SIMPLE, NO_AUTHENTICATION)),
+    Input("authentication.username"),
+    Input("authentication.password"),
+)
 
 EMAIL = Contract(
     name="E-mail",
     types=("io.camunda:email:1",),
     inputs=(
-        Input("authentication.type", default=SIMPLE, choices=(SIMPLE, NO_AUTHENTICATION)),
-        Input("authentication.username"),
-        Input("authentication.password"),
+        *AUTHENTICATION,
         Input("protocol", default="smtp"),
         Input("data.smtpConfig.smtpHost", required=True),
         Input("data.smtpConfig.smtpPort", Kind.NUMBER, 587),
@@ -34,6 +37,6 @@ EMAIL = Contract(
     result="subject, sent, messageId",
     handler="vivero.engine.connectors.outbound.email:Email",
     secrets=("authentication", "data.smtpConfig", "data.smtpAction.from"),  # the sender is often the account
-    errors=("TLS_REFUSED", "LOGIN_REFUSED", "MAIL_REFUSED"),
+    errors=("TLS_REFUSED", "LOGIN_REFUSED", "MAIL_REFUSED", "PLAIN_LOGIN"),
     at_once=8,
 )

@@ -102,8 +102,8 @@ class WebhookRegistry:
         async with self._acquire() as connection:
             latest = await connectors.latest_definitions(connection)
             unknown = {each.sha256 for each in latest} - self._with_webhooks.keys()
-            found = await connectors.resources_with(connection, unknown, WEBHOOK)
-        known = self._with_webhooks | {sha: sha in found for sha in unknown}
+            found = await connectors.texts_in_resources(connection, unknown, [WEBHOOK])
+        known = self._with_webhooks | {sha: bool(texts) for sha, texts in found.items()}
         self._with_webhooks = {each.sha256: known[each.sha256] for each in latest}
         claims: list[Claim] = []
         paths: set[str] = set()

@@ -16,9 +16,8 @@ from vivero.core.records.base import DEFAULT_TENANT
 from vivero.engine.connectors.contracts.brokers.kafka import NONE
 from vivero.engine.connectors.errors import ConnectorError, bad_input
 from vivero.engine.connectors.kafka.settings import Settings, settings_of
-from vivero.engine.connectors.receivers.inputs import inputs_of
 from vivero.engine.connectors.receivers.receiver import OF_AN_EVENT, Deployed, ReceiverParts
-from vivero.engine.connectors.receivers.states import ReceiverState
+from vivero.engine.connectors.receivers.states import ACTIVE, ReceiverState
 from vivero.engine.connectors.receivers.texts import decoded, json_or_text, storable
 from vivero.engine.connectors.work.calls import masked
 from vivero.engine.connectors.work.inputs import Inputs
@@ -38,14 +37,16 @@ class KafkaConsumer:
     """Consumes one topic."""
 
     def __init__(self, parts: ReceiverParts, deployed: Deployed, state: ReceiverState) -> None:
-        self._parts, self._deployed, self._state = parts, deployed, state
+        self._parts, self._deployed, self.state = parts, deployed, state
         self._errors: list[KafkaError] = []
+        self._is_unreachable = state.state != ACTIVE
+        """No broker has answered since the connection was lost, or since an earlier run failed."""
 
     async def run(self) -> None:
         """Consume until cancelled. Raises ConnectorError; the group then goes on behind what was committed."""
         used = UsedSecrets(self._parts.secrets)
-        inputs = Inputs(self._deployed.contract, inputs_of(self._deployed.contract, self._deployed.element, {}, used))
         try:
+            inputs = self._deployed.inputs(used)
             settings = self._settings(inputs) | await settings_of(inputs, self._parts.settings.addresses, used)
             await self._consume(settings, inputs.line("topic.topicName"))
         except ConnectorError as error:
@@ -71,7 +72,7 @@ class KafkaConsumer:
 
     async def _consume(self, settings: Settings, topic: str) -> None:
         try:
-            consumer = Consumer({**settings, "error_cb": self._errors.append})
+            consumer = Consumer({**settings, "error_cb": self.lost})
             consumer.subscribe([topic])
         except (KafkaException, ValueError, TypeError) as error:
             raise bad_input(f"the consumer cannot be made: {error}") from error
@@ -82,6 +83,10 @@ class KafkaConsumer:
             with trio.CancelScope(shield=True, deadline=trio.current_time() + CLOSE_S):
                 await self._in_thread(consumer.close)
 
+    def lost(self, error: KafkaError) -> None:
+        """A connection is lost. librdkafka calls this in a thread that consumes."""
+        self._errors.append(error)
+
     async def turn(self, consumer: Consumer) -> None:
         """Take the records that are there, and commit them."""
         records = await self._in_thread(lambda: consumer.consume(AT_ONCE, WAIT_S))
@@ -89,16 +94,28 @@ class KafkaConsumer:
         for record in records:
             error = record.error()
             if error is not None:
-                self._state.failed(ConnectorError("KAFKA", error.str()))
+                self.state.failed(ConnectorError("KAFKA", error.str()))
                 continue
             await self._take(record)
             place = place_of(record)
             reached[place.partition] = TopicPartition(place.topic, place.partition, place.offset + 1)
         if reached:
             await self._in_thread(lambda: consumer.commit(offsets=list(reached.values()), asynchronous=False))
+        await self._note_connection(consumer)
+
+    async def _note_connection(self, consumer: Consumer) -> None:
+        """Show whether brokers can be reached. librdkafka tells that a connection is lost, but not that it is back."""
         if self._errors:
-            self._state.failed(ConnectorError("CONNECTION_FAILED", self._errors[-1].str()))
+            self.state.failed(ConnectorError("CONNECTION_FAILED", self._errors[-1].str()))
             self._errors.clear()
+            self._is_unreachable = True
+        elif self._is_unreachable:
+            try:
+                await self._parts.threads.run(self._deployed.tenant, lambda: consumer.list_topics(timeout=WAIT_S))
+            except KafkaException:
+                return  # asked again in the next turn
+            self._is_unreachable = False
+            self.state.works()
 
     async def _take(self, record: Message) -> None:
         """Give a record its effect. One that has a fault is passed over, and does not stop the topic."""
@@ -106,16 +123,16 @@ class KafkaConsumer:
         id = f"{place.topic}-{place.partition}-{place.offset}"
         try:
             if await self._parts.commands.take(self._deployed.origin, event_of(record), id):
-                self._state.took()
+                self.state.took()
         except ConnectorError as error:
             if error.code not in OF_AN_EVENT:
                 raise
-            self._state.failed(error)
+            self.state.failed(error)
             log.warning("a record is passed over", element=self._deployed.element.element_id, error=describe(error))
 
     async def _in_thread(self, call: Callable[[], T]) -> T:
         try:
-            return await trio.to_thread.run_sync(call, limiter=self._parts.threads, abandon_on_cancel=True)
+            return await self._parts.threads.run(self._deployed.tenant, call)
         except (KafkaException, RuntimeError) as error:
             raise ConnectorError("KAFKA", str(error)) from error
 

@@ -22,7 +22,7 @@ from vivero.engine.documents.references import Reference, read_reference, refere
 from vivero.engine.documents.stores import ObjectGone, StoreProblem, UnknownStore
 from vivero.engine.documents.uploads import ContentUpload, DocumentStorage, QuotaReached, UploadRefused
 from vivero.storage.documents import contents, documents
-from vivero.storage.documents.documents import Document, DocumentPlace, NewDocument
+from vivero.storage.documents.documents import Document, DocumentOwner, DocumentPlace, NewDocument
 from vivero.storage.postgres.errors import StorageError, describe
 
 log = structlog.get_logger(__name__)
@@ -179,6 +179,20 @@ class CallDocuments:
                         await documents.delete(connection, found)
         except StorageError as error:
             log.warning("documents that nothing refers to are not deleted", why=describe(error), count=len(places))
+
+    async def belong(self, given: Sequence[Any], tenant: str, owner: DocumentOwner | None) -> None:
+        """Let documents go with what an event has made, which is there in any case; delete them if there is nothing."""
+        found = [each for each in map(read_reference, given) if each is not None]
+        with trio.CancelScope(shield=True, deadline=trio.current_time() + DISCARD_S):
+            if owner is None:
+                await self.delete(given, tenant)
+                return
+            places = [DocumentPlace(each.id, each.store or self._storage.stores.default, tenant) for each in found]
+            try:
+                async with self._storage.connections() as connection:
+                    await documents.belong(connection, owner, places)
+            except StorageError as error:
+                log.warning("documents of an event do not go with it", why=describe(error), count=len(places))
 
     async def _add(self, upload: ContentUpload, place: DocumentPlace, new: NewDocument) -> dict[str, Any]:
         async with self._storage.connections() as connection, connection.transaction():

@@ -3,40 +3,28 @@
 from __future__ import annotations
 
 import hashlib
-import ssl
 from collections.abc import Callable
 from contextlib import AsyncExitStack
 from dataclasses import replace
-from functools import lru_cache, partial
+from functools import partial
 from typing import Any
 
-import httpx
 import trio
 
-from vivero.engine.connectors.contracts.email import NO_AUTHENTICATION
 from vivero.engine.connectors.errors import ConnectorError, bad_input
-from vivero.engine.connectors.http.addresses import ForbiddenAddress
-from vivero.engine.connectors.http.transport import checked_addresses
 from vivero.engine.connectors.outbound.documents import SentFile
 from vivero.engine.connectors.outbound.mail_messages import ACTION, Mail, mail
-from vivero.engine.connectors.outbound.smtp import MailServer, deliver
+from vivero.engine.connectors.outbound.mail_servers import mail_server
+from vivero.engine.connectors.outbound.smtp import deliver
 from vivero.engine.connectors.outbound.surroundings import Surroundings
 from vivero.engine.connectors.work.calls import Call, masked
 from vivero.engine.connectors.work.inputs import Inputs
 from vivero.engine.connectors.work.jobs import ConnectorJob
 
-SERVER = "data.smtpConfig"
+SERVER = "data.smtpConfig.smtp"
 SEND = "sendEmailSmtp"
-MOST_ADDRESSES = 3
-"""The addresses of a host that are tried."""
 MOST_SHOWN = 300
 """The most characters of the message of a server that refuses a mail."""
-
-
-@lru_cache(maxsize=1)
-def tls_context() -> ssl.SSLContext:
-    """One for all mail servers, apart from that of HTTP: it offers HTTP by ALPN, and some servers break off then."""
-    return httpx.create_ssl_context()
 
 
 class Email:
@@ -44,7 +32,7 @@ class Email:
 
     def __init__(self, around: Surroundings) -> None:
         self._contract, self._documents = around.contract, around.documents
-        self._policy = around.settings.addresses
+        self._settings = around.settings
         self._threads = trio.CapacityLimiter(around.at_once)
 
     async def answer(self, call: Call) -> dict[str, Any]:
@@ -52,7 +40,7 @@ class Email:
         inputs = Inputs(self._contract, call.inputs)
         if inputs.text("protocol").lower() != "smtp" or inputs.text("data.smtpActionDiscriminator") != SEND:
             raise bad_input("only the protocol smtp with the action sendEmailSmtp is supported")
-        server = await self._server(inputs, call)
+        server = await mail_server(inputs, SERVER, self._settings, call.used)
         async with AsyncExitStack() as stack:
             files = await self._files(inputs, call.job, stack)
             made = await self._in_thread(partial(_mail, inputs, call.job, files))
@@ -77,25 +65,6 @@ class Email:
             raise bad_input("documents are not supported here")
         await stack.enter_async_context(self._documents.turn())
         return await self._documents.files(given, job.tenant_id)
-
-    async def _server(self, inputs: Inputs, call: Call) -> MailServer:
-        host, port = inputs.line(f"{SERVER}.smtpHost").strip(), inputs.whole(f"{SERVER}.smtpPort", 1, 65535)
-        login = None
-        if inputs.text("authentication.type") != NO_AUTHENTICATION:
-            login = inputs.line("authentication.username"), inputs.line("authentication.password")
-            if "" in login:
-                raise bad_input("authentication.username and authentication.password are missing")
-            call.used.hide(login[1])
-            call.used.hide(f"\0{login[0]}\0{login[1]}")  # as AUTH PLAIN sends them in Base64
-        try:
-            addresses = await checked_addresses(host, port, self._policy)
-        except ForbiddenAddress as error:
-            raise ConnectorError("FORBIDDEN_ADDRESS", str(error), final=True) from error
-        except (OSError, UnicodeError) as error:
-            why = f"the name of the mail server cannot be resolved: {error}"
-            raise ConnectorError("CONNECTION_FAILED", why) from error
-        security = inputs.text(f"{SERVER}.smtpCryptographicProtocol")
-        return MailServer(host, port, security, addresses[:MOST_ADDRESSES], login, tls_context())
 
 
 def _mail(inputs: Inputs, job: ConnectorJob, files: list[SentFile]) -> Mail:

@@ -49,38 +49,43 @@ class OwnCommands:
         Cancel it to limit its time. Raises ConnectorError.
         """
         digest = hashlib.sha256(encode_command(msgspec.structs.replace(command, by_program=True))).digest()
-        return await self.once(command, tenant, f"connector {key} {digest.hex()[:16]}", digest, key)
+        outcome, _ = await self.once(command, tenant, f"connector {key} {digest.hex()[:16]}", digest, key)
+        return outcome
 
     async def once(
         self, command: Command, tenant: str, name: str, digest: bytes, key: int | None = None
-    ) -> CommandOutcome:
+    ) -> tuple[CommandOutcome, bool]:
         """The outcome, or that of an earlier command with the same name and digest, unless it was rejected.
 
+        The flag says whether it is surely of an earlier command, and not of an attempt of this call.
         `key`: its subject, for display. Cancel it to limit its time. Raises ConnectorError.
         """
         command, following = msgspec.structs.replace(command, by_program=True), name
         for _ in range(MOST_REJECTED):
-            appended, outcome = await self._outcome(command, tenant, key, (following, digest))
+            appended, outcome, is_first = await self._outcome(command, tenant, key, (following, digest))
             if outcome.rejection is None or not appended.replayed:
-                return outcome
+                return outcome, appended.replayed and is_first
             following = f"{name} {appended.position}"
         raise unavailable("the command was rejected too often")
 
     async def _outcome(
         self, command: Command, tenant: str, key: int | None, idempotency: tuple[str, bytes]
-    ) -> tuple[Appended, CommandOutcome]:
+    ) -> tuple[Appended, CommandOutcome, bool]:
+        """The place, the outcome, and whether the first attempt got it: later ones may find what that has appended."""
+        is_first = True
         while True:
             try:
                 partition = await self._partition(command, tenant)
                 item = Append(command, tenant, key, idempotency, partition)
                 if (found := await self.attempt(item)) is not None:
-                    return found
+                    return *found, is_first
             except ValueRejected as error:
                 raise unavailable(f"PostgreSQL rejects a value: {error}") from error
             except Draining as error:  # the lease goes back
                 raise unavailable("the program is stopping") from error
             except (NotAppended, StorageError):
                 await trio.sleep(PAUSE_S)
+            is_first = False
 
     async def _partition(self, command: Command, tenant: str) -> int:
         async with self.connections() as connection:

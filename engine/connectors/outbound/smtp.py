@@ -8,9 +8,7 @@ from __future__ import annotations
 import smtplib
 import socket
 import ssl
-from collections.abc import Sequence
 from contextlib import suppress
-from dataclasses import dataclass
 from typing import Any
 
 import trio
@@ -18,25 +16,13 @@ import trio
 from vivero.engine.connectors.contracts.email import STARTTLS, TLS
 from vivero.engine.connectors.errors import ConnectorError
 from vivero.engine.connectors.outbound.mail_messages import Mail
+from vivero.engine.connectors.outbound.mail_servers import MailServer
 
 CONNECT_S = 10.0
 SILENCE_S = 30.0
 """The time that a server may be silent."""
 MOST_REPLY_BYTES = 64 * 1024
 """The bytes of all replies of one session. A hostile server sends lines without end."""
-
-
-@dataclass(frozen=True, slots=True)
-class MailServer:
-    """A server, as the inputs name it. `addresses` are those of the host, and are checked."""
-
-    host: str
-    port: int
-    security: str
-    addresses: Sequence[str]
-    login: tuple[str, str] | None
-    """Name and password."""
-    context: ssl.SSLContext
 
 
 async def deliver(server: MailServer, mail: Mail, threads: trio.CapacityLimiter) -> None:

@@ -13,7 +13,6 @@ from vivero.engine.connectors.errors import ConnectorError
 from vivero.engine.connectors.rabbitmq.properties import event_of, table_of
 from vivero.engine.connectors.rabbitmq.session import Content, Session, session_with
 from vivero.engine.connectors.rabbitmq.settings import broker_of
-from vivero.engine.connectors.receivers.inputs import inputs_of
 from vivero.engine.connectors.receivers.receiver import OF_AN_EVENT, Deployed, ReceiverParts
 from vivero.engine.connectors.receivers.states import ReceiverState
 from vivero.engine.connectors.work.calls import masked
@@ -38,9 +37,7 @@ class RabbitConsumer:
         """Consume until cancelled. Raises ConnectorError; the broker then gives what was not acknowledged again."""
         used = UsedSecrets(self._parts.secrets)
         try:
-            inputs = Inputs(
-                self._deployed.contract, inputs_of(self._deployed.contract, self._deployed.element, {}, used)
-            )
+            inputs = self._deployed.inputs(used)
             broker = await broker_of(inputs, self._parts.settings, used)
             async with session_with(broker) as session:
                 await self._begin(session, inputs)

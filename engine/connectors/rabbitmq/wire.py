@@ -15,7 +15,7 @@ import trio
 from pika import exceptions, frame, spec
 
 from vivero.engine.connectors.errors import ConnectorError
-from vivero.engine.connectors.outbound.email import tls_context
+from vivero.engine.connectors.outbound.mail_servers import tls_context
 from vivero.engine.connectors.rabbitmq.settings import Broker
 
 CONNECT_S = 10.0

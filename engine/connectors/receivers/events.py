@@ -8,15 +8,19 @@ from dataclasses import dataclass
 from typing import Any
 from uuid import uuid4
 
+import msgspec
+
 from vivero.core.bpmn.reading.text_limits import TEXT_CHARACTERS
 from vivero.core.records.effects import RejectionCode
-from vivero.core.records.instances import CreateInstance
-from vivero.core.records.messages import PublishMessage
+from vivero.core.records.instances import CreateInstance, InstanceReply
+from vivero.core.records.messages import MessageReply, PublishMessage
 from vivero.engine.connectors.errors import ConnectorError
 from vivero.engine.connectors.http.requests import text_of
 from vivero.engine.connectors.inbound.elements import InboundElement
 from vivero.engine.connectors.outbound.own_commands import OwnCommands
 from vivero.engine.connectors.work.results import encoded
+from vivero.storage.documents.documents import DocumentOwner
+from vivero.storage.log.command_log import CommandOutcome
 
 MOST_REASON = 200
 MOST_TTL_MS = 100 * 365 * 24 * 3600 * 1000
@@ -68,8 +72,11 @@ class EventCommands:
 
     async def give(
         self, origin: Origin, event: Mapping[str, Any], id: str | None, correlation_key: str | None = None
-    ) -> None:
-        """Give an event that meets the condition its effect, as `take` does."""
+    ) -> DocumentOwner | None:
+        """Give an event that meets the condition its effect, as `take` does. What its documents belong to.
+
+        None: to nothing, as nobody got the event, or an earlier one with its id had the effect.
+        """
         values = {**event, "response": dict(event)}
         message_id = self._text(origin, "messageIdExpression", values) or id
         variables = encoded(self._variables(origin, event, values))
@@ -83,10 +90,11 @@ class EventCommands:
             command = PublishMessage(message, key, _ttl_ms(origin), message_id, variables)
         named = uuid4().hex if message_id is None else f"{origin.process_id}\0{origin.element.element_id}\0{message_id}"
         digest = hashlib.sha256(named.encode(errors="surrogatepass")).digest()
-        outcome = await self.commands.once(command, origin.tenant, f"inbound {digest.hex()[:40]}", digest)
-        rejection = outcome.rejection
-        if rejection is None or (message_id is not None and rejection.code == RejectionCode.ALREADY_EXISTS):
-            return
+        outcome, is_repeated = await self.commands.once(command, origin.tenant, f"inbound {digest.hex()[:40]}", digest)
+        if (rejection := outcome.rejection) is None:
+            return None if is_repeated else _owner(command, outcome)
+        if message_id is not None and rejection.code == RejectionCode.ALREADY_EXISTS:
+            return None
         raise ConnectorError(rejection.code, f"the engine rejects the event: {rejection.reason}"[:MOST_REASON])
 
     @staticmethod
@@ -110,6 +118,17 @@ class EventCommands:
             why = f"the property {name} must give a text of 1 to {TEXT_CHARACTERS} characters"
             raise ConnectorError("INVALID_EVENT", why)
         return text
+
+
+_instance_decoder = msgspec.json.Decoder(InstanceReply)
+_message_decoder = msgspec.json.Decoder(MessageReply)
+
+
+def _owner(command: CreateInstance | PublishMessage, outcome: CommandOutcome) -> DocumentOwner | None:
+    if isinstance(command, CreateInstance):
+        return DocumentOwner(instance=outcome.reply_by(_instance_decoder).process_instance_key)
+    reply = outcome.reply_by(_message_decoder)
+    return None if reply.lost else DocumentOwner(message=reply.message_key, is_pending=reply.pending)
 
 
 def _ttl_ms(origin: Origin) -> int:

@@ -8,9 +8,8 @@ from __future__ import annotations
 import imaplib
 import re
 import socket
-import ssl
 import threading
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any, TypeVar
@@ -18,6 +17,7 @@ from typing import Any, TypeVar
 from vivero.engine.connectors.contracts.email import PLAIN
 from vivero.engine.connectors.contracts.inbound.email import ALL, DELETE, MOVE
 from vivero.engine.connectors.errors import ConnectorError
+from vivero.engine.connectors.outbound.mail_servers import MailServer
 
 T = TypeVar("T")
 
@@ -32,19 +32,13 @@ _SIZE = re.compile(rb"RFC822\.SIZE (\d+)")
 
 @dataclass(frozen=True, slots=True)
 class MailboxPlace:
-    """A mailbox, as the inputs name it. `addresses` are those of the host, and are checked."""
+    """A mailbox, as the inputs name it."""
 
-    host: str
-    port: int
-    security: str
-    addresses: Sequence[str]
-    login: tuple[str, str] | None
-    """Name and password."""
+    server: MailServer
     folder: str
     which: str
     handling: str
     target: str
-    context: ssl.SSLContext
 
 
 class Mailbox:
@@ -66,8 +60,8 @@ class Mailbox:
         self._client = client = _Client(place)
         if self._is_shut:
             raise ConnectorError("CONNECTION_FAILED", "the receiver has ended")
-        if place.login is not None:
-            name, password = place.login
+        if place.server.login is not None:
+            name, password = place.server.login
             try:
                 client.login(name, password)
             except imaplib.IMAP4.abort:
@@ -168,24 +162,24 @@ class _Client(imaplib.IMAP4):
     """imaplib's client on a connection to checked addresses, whose replies are bounded."""
 
     def __init__(self, place: MailboxPlace) -> None:
-        self._place = place
+        self._server = place.server
         self._left = MOST_REPLY_BYTES
-        super().__init__(place.host, place.port, SILENCE_S)
+        super().__init__(place.server.host, place.server.port, SILENCE_S)
 
     def _create_socket(self, _timeout: float | None) -> socket.socket:  # as IMAP4_SSL replaces it
         failure: OSError = OSError("the host has no address")
-        for address in self._place.addresses:
+        for address in self._server.addresses:
             try:
-                made = socket.create_connection((address, self._place.port), CONNECT_S)
+                made = socket.create_connection((address, self._server.port), CONNECT_S)
             except OSError as error:
                 failure = error
                 continue
             made.settimeout(SILENCE_S)
             self.guard = made.dup()
-            if self._place.security == PLAIN:
+            if self._server.security == PLAIN:
                 return made
             try:
-                return self._place.context.wrap_socket(made, server_hostname=self._place.host)
+                return self._server.context.wrap_socket(made, server_hostname=self._server.host)
             except (OSError, ValueError):  # it has closed its socket
                 self.guard.close()
                 raise

@@ -6,25 +6,19 @@ from collections.abc import Callable
 from functools import partial
 from typing import Any, TypeVar
 
-import msgspec
 import structlog
 import trio
 from cachetools import LRUCache
 
-from vivero.engine.connectors.contracts.email import NO_AUTHENTICATION
 from vivero.engine.connectors.contracts.inbound.email import ALL, DELETE, MOVE, READ
 from vivero.engine.connectors.errors import ConnectorError, bad_input
-from vivero.engine.connectors.http.addresses import ForbiddenAddress
-from vivero.engine.connectors.http.transport import checked_addresses
-from vivero.engine.connectors.outbound.email import MOST_ADDRESSES, tls_context
+from vivero.engine.connectors.outbound.mail_servers import mail_server
 from vivero.engine.connectors.receivers.imap import Mailbox, MailboxPlace
-from vivero.engine.connectors.receivers.inputs import inputs_of
 from vivero.engine.connectors.receivers.mails import ReceivedMail, read_mail
 from vivero.engine.connectors.receivers.receiver import OF_AN_EVENT, Deployed, ReceiverParts
 from vivero.engine.connectors.receivers.states import ReceiverState
 from vivero.engine.connectors.work.calls import masked
 from vivero.engine.connectors.work.inputs import Inputs
-from vivero.engine.connectors.work.jobs import ConnectorJob
 from vivero.engine.connectors.work.secrets import UsedSecrets
 from vivero.storage.postgres.errors import describe
 
@@ -32,7 +26,7 @@ log = structlog.get_logger(__name__)
 
 T = TypeVar("T")
 
-SERVER = "data.imapConfig"
+SERVER = "data.imapConfig.imap"
 MOST_AT_ONCE = 50
 """E-mails of one look."""
 MOST_KNOWN = 10_000
@@ -55,9 +49,7 @@ class Mailboxes:
         """Look until cancelled. Raises ConnectorError."""
         while True:
             used = UsedSecrets(self._parts.secrets)
-            inputs = Inputs(
-                self._deployed.contract, inputs_of(self._deployed.contract, self._deployed.element, {}, used)
-            )
+            inputs = self._deployed.inputs(used)
             wait_s = max(inputs.duration_s("data.pollingWaitTime") or 0.0, LEAST_WAIT_S)
             try:
                 more = await self.look(await self._place(inputs, used))
@@ -105,11 +97,13 @@ class Mailboxes:
             if commands.accepts(origin, {**mail.event, "attachments": shown}):
                 stored = await self._stored(mail)
                 try:
-                    await commands.give(origin, {**mail.event, "attachments": stored}, mail.id)
+                    owner = await commands.give(origin, {**mail.event, "attachments": stored}, mail.id)
                 except ConnectorError as error:
                     if error.code in OF_AN_EVENT and self._parts.documents is not None:
                         await self._parts.documents.delete(stored, origin.tenant)
                     raise
+                if stored and self._parts.documents is not None:
+                    await self._parts.documents.belong(stored, origin.tenant, owner)
                 self._state.took()
                 return True
             return self._deployed.element.get("consumeUnmatchedEvents") == "true"
@@ -126,38 +120,21 @@ class Mailboxes:
             return []
         if self._parts.documents is None:
             raise ConnectorError("UNAVAILABLE", "documents are not supported here")
-        job = self._job()
+        job = self._deployed.job()
         async with self._parts.documents.turn():
             return [
                 await self._parts.documents.store(job, each.content_type, each.content, each.name)
                 for each in mail.attachments
             ]
 
-    def _job(self) -> ConnectorJob:
-        """The element as documents know the job that made them."""
-        deployed = self._deployed
-        return ConnectorJob(
-            "0", deployed.contract.types[0], deployed.element.element_id, str(deployed.definition_key), deployed.tenant,
-            1, {}, msgspec.Raw(b"{}"), "", deployed.process_id,
-        )  # fmt: skip
-
     async def _in_thread(self, call: Callable[[], T]) -> T:
-        async with self._parts.threads:
-            try:
-                with trio.fail_after(CALL_S):
-                    return await trio.to_thread.run_sync(call, limiter=trio.CapacityLimiter(1), abandon_on_cancel=True)
-            except trio.TooSlowError:
-                raise ConnectorError("TIMEOUT", f"the mail server needs more than {round(CALL_S)} s") from None
+        try:
+            return await self._parts.threads.run(self._deployed.tenant, call, CALL_S)
+        except trio.TooSlowError:
+            raise ConnectorError("TIMEOUT", f"the mail server needs more than {round(CALL_S)} s") from None
 
     async def _place(self, inputs: Inputs, used: UsedSecrets) -> MailboxPlace:
         """The mailbox that the inputs name. Raises ConnectorError."""
-        host, port = inputs.line(f"{SERVER}.imapHost").strip(), inputs.whole(f"{SERVER}.imapPort", 1, 65535)
-        login = None
-        if inputs.text("authentication.type") != NO_AUTHENTICATION:
-            login = inputs.line("authentication.username"), inputs.line("authentication.password")
-            if "" in login:
-                raise bad_input("authentication.username and authentication.password are missing")
-            used.hide(login[1])
         which = inputs.text("data.pollingConfigDiscriminator")
         handling = inputs.text("data.pollingConfig.handlingStrategy") or (DELETE if which == ALL else READ)
         target = inputs.line("data.pollingConfig.targetFolder")
@@ -165,14 +142,5 @@ class Mailboxes:
             raise bad_input("of all e-mails, each must be deleted or moved: otherwise it would come again")
         if handling == MOVE and not target:
             raise bad_input("data.pollingConfig.targetFolder is missing")
-        try:
-            addresses = await checked_addresses(host, port, self._parts.settings.addresses)
-        except ForbiddenAddress as error:
-            raise ConnectorError("FORBIDDEN_ADDRESS", str(error)) from error
-        except (OSError, UnicodeError) as error:
-            raise ConnectorError("CONNECTION_FAILED", "the name of the mail server cannot be resolved") from error
-        security = inputs.text(f"{SERVER}.imapCryptographicProtocol")
-        folder = inputs.line("data.folderToListen")
-        return MailboxPlace(
-            host, port, security, addresses[:MOST_ADDRESSES], login, folder, which, handling, target, tls_context()
-        )  # fmt: skip
+        server = await mail_server(inputs, SERVER, self._parts.settings, used)
+        return MailboxPlace(server, inputs.line("data.folderToListen"), which, handling, target)

@@ -5,18 +5,14 @@ from __future__ import annotations
 import random
 from collections.abc import Awaitable, Callable, Mapping
 
-import trio
-
 from vivero.engine.connectors.inbound.webhook_registry import Definitions
 from vivero.engine.connectors.outbound.surroundings import NodeParts
 from vivero.engine.connectors.receivers.events import EventCommands
 from vivero.engine.connectors.receivers.receiver import ReceiverParts
 from vivero.engine.connectors.receivers.registry import ReceiverRegistry
 from vivero.engine.connectors.receivers.task import Receivers
+from vivero.engine.connectors.receivers.threads import TenantThreads
 from vivero.storage.postgres.driver import Connection
-
-THREADS = 64
-"""Threads for clients that are not Trio's, apart from all others of the node."""
 
 
 def opened(
@@ -36,7 +32,7 @@ def opened(
         secrets,
         parts.connections,
         parts.make_client,
-        trio.CapacityLimiter(THREADS),
+        TenantThreads(),
         random.random,
         parts.documents,
     )

@@ -5,7 +5,6 @@ from __future__ import annotations
 from types import SimpleNamespace
 from typing import Any
 
-import msgspec
 import structlog
 import trio
 
@@ -18,11 +17,9 @@ from vivero.engine.connectors.receivers.receiver import Deployed, ReceiverParts
 from vivero.engine.connectors.receivers.states import ReceiverState
 from vivero.engine.connectors.work.calls import Call, masked
 from vivero.engine.connectors.work.inputs import Inputs
-from vivero.engine.connectors.work.jobs import ConnectorJob
 from vivero.engine.connectors.work.leases import MAX_JOB_BYTES
 from vivero.engine.connectors.work.secrets import UsedSecrets
 from vivero.storage.background import inbound
-from vivero.storage.background.inbound import Wait
 from vivero.storage.postgres.errors import StorageError, describe
 
 log = structlog.get_logger(__name__)
@@ -112,7 +109,7 @@ class Polls:
         variables = {name: from_json(text) for name, text in texts.items() if text is not None}
         inputs = inputs_of(self._deployed.contract, self._deployed.element, variables, used)
         async with self._parts.place_of(read_url(inputs.get("url")).host):
-            answer = await self._calls.answer(Call(self._job(key, wait), inputs, used))
+            answer = await self._calls.answer(Call(self._deployed.job(key, wait), inputs, used))
         self._state.works()
         async with self._parts.connections() as connection:
             if await inbound.wait(connection, key) is None:
@@ -121,15 +118,6 @@ class Polls:
             self._state.took()
             self._look.set()
         return True
-
-    def _job(self, key: int, wait: Wait) -> ConnectorJob:
-        """The wait as the HTTP call knows its job."""
-        deployed = self._deployed
-        return ConnectorJob(
-            str(key), deployed.contract.types[0], deployed.element.element_id, str(deployed.definition_key),
-            deployed.tenant, 1, {}, msgspec.Raw(b"{}"), "", deployed.process_id, str(wait.process_instance_key),
-            str(wait.element_instance_key),
-        )  # fmt: skip
 
     def _interval_s(self, name: str) -> float:
         """The seconds of an interval, at least 1. Raises ConnectorError."""

@@ -9,6 +9,7 @@ from functools import cached_property
 from importlib import import_module
 from typing import Any, Protocol
 
+import msgspec
 import trio
 from cachetools import LRUCache
 
@@ -17,9 +18,14 @@ from vivero.engine.connectors.http.http_client import HttpClient
 from vivero.engine.connectors.inbound.elements import InboundElement
 from vivero.engine.connectors.outbound.documents import CallDocuments
 from vivero.engine.connectors.receivers.events import EventCommands, Origin
+from vivero.engine.connectors.receivers.inputs import inputs_of
 from vivero.engine.connectors.receivers.states import ReceiverState
+from vivero.engine.connectors.receivers.threads import TenantThreads
 from vivero.engine.connectors.settings import ConnectorSettings
-from vivero.storage.background.inbound import ReceiverRow
+from vivero.engine.connectors.work.inputs import Inputs
+from vivero.engine.connectors.work.jobs import ConnectorJob
+from vivero.engine.connectors.work.secrets import UsedSecrets
+from vivero.storage.background.inbound import ReceiverRow, Wait
 from vivero.storage.postgres.driver import Connection
 
 OF_AN_EVENT = frozenset(
@@ -54,6 +60,27 @@ class Deployed:
         """The place of its events."""
         return Origin(self.tenant, self.process_id, self.definition_key, self.element, self.contract.ttl_s)
 
+    def inputs(self, used: UsedSecrets) -> Inputs:
+        """The inputs of an element that no element instance needs. Raises ConnectorError."""
+        return Inputs(self.contract, inputs_of(self.contract, self.element, {}, used))
+
+    def job(self, key: int = 0, wait: Wait | None = None) -> ConnectorJob:
+        """The element as calls and documents know the job that they are made for, or what waits at it."""
+        return ConnectorJob(
+            job_key=str(key),
+            type=self.contract.types[0],
+            element_id=self.element.element_id,
+            process_definition_key=str(self.definition_key),
+            tenant_id=self.tenant,
+            retries=1,
+            custom_headers={},
+            variables=msgspec.Raw(b"{}"),
+            job_lease_token="",
+            process_definition_id=self.process_id,
+            process_instance_key=None if wait is None else str(wait.process_instance_key),
+            element_instance_key=None if wait is None else str(wait.element_instance_key),
+        )
+
 
 def row_of(deployed: Deployed, state: ReceiverState) -> ReceiverRow:
     """The row of the table. Ages are in milliseconds."""
@@ -76,7 +103,7 @@ class ReceiverParts:
     secrets: Mapping[str, str]
     connections: Callable[[], AbstractAsyncContextManager[Connection]]
     make_client: Callable[[ConnectorSettings], HttpClient]
-    threads: trio.CapacityLimiter
+    threads: TenantThreads
     random: Callable[[], float]
     """A number from 0 to 1, for jitter."""
     documents: CallDocuments | None = None

@@ -40,9 +40,7 @@ class ReceiverRegistry:
         async with self._acquire() as connection:
             found = await inbound.definitions(connection)
             unknown = {each.sha256 for each in found} - self._types.keys()
-            with_type = {type: await connectors.resources_with(connection, unknown, type) for type in INBOUND_BY_TYPE}
-        for sha in unknown:
-            self._types[sha] = frozenset(type for type, files in with_type.items() if sha in files)
+            self._types |= await connectors.texts_in_resources(connection, unknown, INBOUND_BY_TYPE.keys())
         self._types = {each.sha256: self._types[each.sha256] for each in found}
         elements = {each.key: await self._of(each) for each in found if self._types[each.sha256]}
         self._elements = elements

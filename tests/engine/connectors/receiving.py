@@ -13,6 +13,7 @@ from vivero.engine.connectors.receivers.events import EventCommands
 from vivero.engine.connectors.receivers.receiver import ReceiverParts
 from vivero.engine.connectors.receivers.registry import ReceiverRegistry
 from vivero.engine.connectors.receivers.task import Receivers
+from vivero.engine.connectors.receivers.threads import TenantThreads
 from vivero.engine.connectors.settings import ConnectorSettings
 from vivero.engine.supervision.beat import Beat
 from vivero.engine.supervision.settings import SupervisionSettings
@@ -51,7 +52,7 @@ def receivers_of(engine, connect, node="a", documents=None):
         SECRETS,
         engine.pool.connection,
         HttpClient,
-        trio.CapacityLimiter(8),
+        TenantThreads(),
         lambda: 0.5,
         documents,
     )

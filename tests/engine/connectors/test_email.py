@@ -19,10 +19,11 @@ from tests.engine.connectors.test_http_json import written
 from vivero.core.shared.secret_places import HEADER
 from vivero.engine.connectors.contracts.email import EMAIL
 from vivero.engine.connectors.http import transport
-from vivero.engine.connectors.http.addresses import AddressPolicy
 from vivero.engine.connectors.outbound.documents import SentFile
-from vivero.engine.connectors.outbound.email import Email, tls_context
+from vivero.engine.connectors.outbound.email import Email
 from vivero.engine.connectors.outbound.mail_messages import mail
+from vivero.engine.connectors.outbound.mail_servers import tls_context
+from vivero.engine.connectors.settings import ConnectorSettings
 from vivero.engine.connectors.work.calls import outcome
 from vivero.engine.connectors.work.jobs import ConnectorJob
 from vivero.engine.connectors.work.results import Completion, Failure
@@ -90,7 +91,7 @@ async def server(tmp_path, monkeypatch, nursery):
     made = SmtpServer(context=ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER))
     made.context.load_cert_chain(certificate, key)
     client = ssl.create_default_context(cafile=certificate)
-    monkeypatch.setattr("vivero.engine.connectors.outbound.email.tls_context", lambda: client)
+    monkeypatch.setattr("vivero.engine.connectors.outbound.mail_servers.tls_context", lambda: client)
     [listener] = await nursery.start(partial(trio.serve_tcp, made.handle, 0, host="127.0.0.1"))
     made.port = listener.socket.getsockname()[1]
     return made
@@ -127,7 +128,7 @@ def send(server):
         around = SimpleNamespace(
             contract=EMAIL,
             documents=Files(),
-            settings=SimpleNamespace(addresses=AddressPolicy.parse(allowed)),
+            settings=ConnectorSettings(allowed_targets=allowed),
             at_once=2,
         )
         secrets = {"SENDER": "ann@a.example", "DOMAIN": "a.example", "PORT": str(server.port)}
@@ -287,6 +288,14 @@ async def test_a_server_that_is_silent_is_left(server, send):
 async def test_wrong_inputs_reach_no_server(server, send, inputs, said):
     assert failed(await send(**inputs), said)
     assert server.commands == []
+
+
+async def test_passwords_go_without_tls_to_this_machine_alone(server, send):
+    sent = await send(smtpCryptographicProtocol="NONE", to=["b@b.example"])
+    assert sent.variables["r"]["sent"] is True
+    assert any(line.startswith("AUTH") for line in server.commands)
+    refused = await send(smtpCryptographicProtocol="NONE", smtpHost="8.8.8.8")
+    assert failed(refused, "PLAIN_LOGIN: the password would go to 8.8.8.8 without TLS")
 
 
 async def test_private_addresses_are_forbidden(server, send):

@@ -4,8 +4,7 @@ import json
 from types import SimpleNamespace
 
 import pytest
-import trio
-from confluent_kafka import Producer
+from confluent_kafka import KafkaError, KafkaException, Producer
 
 from tests.engine.connectors.dispatching import RESULT, calling, ended, running
 from tests.engine.connectors.receiving import receivers_of, receiving, starting, states
@@ -21,10 +20,12 @@ from vivero.engine.connectors.kafka.settings import settings_of
 from vivero.engine.connectors.receivers import task
 from vivero.engine.connectors.receivers.receiver import Deployed
 from vivero.engine.connectors.receivers.states import ReceiverState
+from vivero.engine.connectors.receivers.threads import TenantThreads
 from vivero.engine.connectors.work.inputs import Inputs
 from vivero.engine.connectors.work.secrets import UsedSecrets
 
 TYPE = KAFKA_INBOUND.types[0]
+TRANSPORT = -195  # librdkafka: the connection is lost
 ALLOWED = AddressPolicy.parse("127.0.0.1")
 
 
@@ -105,7 +106,12 @@ class Client:
     """A consumer of these records, which notes what is committed."""
 
     def __init__(self, *records) -> None:
-        self._records, self.committed = records, []
+        self._records, self.committed, self.faults = records, [], []
+
+    def list_topics(self, timeout):
+        assert timeout < 1
+        if (fault := self.faults.pop(0)) is not None:
+            raise fault
 
     def consume(self, _count, _timeout):
         return self._records
@@ -125,7 +131,7 @@ def consuming(errors):
             raise ConnectorError(error, "no")
         return True
 
-    parts = SimpleNamespace(commands=SimpleNamespace(take=take), threads=trio.CapacityLimiter(1))
+    parts = SimpleNamespace(commands=SimpleNamespace(take=take), threads=TenantThreads())
     deployed = Deployed("t", "p", 1, True, INBOUND_BY_TYPE[TYPE], InboundElement("e", None, {}))
     return KafkaConsumer(parts, deployed, ReceiverState()), ids
 
@@ -139,6 +145,18 @@ async def test_what_is_not_durable_is_not_committed_and_a_bad_record_does_not_st
     with pytest.raises(ConnectorError, match="UNAVAILABLE"):
         await receiver.turn(client)
     assert client.committed == []
+
+
+async def test_a_receiver_is_active_again_when_a_broker_answers_although_no_record_comes():
+    receiver, _ = consuming([])
+    client, state = Client(), receiver.state
+    client.faults = [KafkaException(KafkaError(TRANSPORT)), None]
+    receiver.lost(KafkaError(TRANSPORT))
+    found = []
+    for _ in range(4):
+        await receiver.turn(client)
+        found.append(state.state)
+    assert (found, client.faults) == (["FAILING", "FAILING", "ACTIVE", "ACTIVE"], [])
 
 
 @pytest.mark.parametrize(

@@ -1,6 +1,7 @@
 """E-mail inbound: each mail once, marked behind its command; odd mails; hostile servers."""
 
 import ssl
+import threading
 from contextlib import asynccontextmanager
 from dataclasses import replace
 from email.headerregistry import HeaderRegistry
@@ -9,6 +10,7 @@ from types import SimpleNamespace
 
 import pytest
 import trio
+import trio.testing
 
 from tests.api.tls.conftest import write_certificate
 from tests.engine.connectors.dispatching import ended
@@ -19,13 +21,19 @@ from vivero.engine.connectors.contents import INBOUND_BY_TYPE
 from vivero.engine.connectors.contracts.email import TLS
 from vivero.engine.connectors.errors import ConnectorError
 from vivero.engine.connectors.inbound.elements import InboundElement
-from vivero.engine.connectors.outbound.email import tls_context
+from vivero.engine.connectors.outbound.documents import CallDocuments
+from vivero.engine.connectors.outbound.mail_servers import MailServer, tls_context
 from vivero.engine.connectors.receivers import imap, mailboxes, task
 from vivero.engine.connectors.receivers.imap import MailboxPlace
 from vivero.engine.connectors.receivers.mailboxes import Mailboxes
 from vivero.engine.connectors.receivers.mails import MOST_MAIL_LINES, MOST_SOURCE, MOST_TEXT, read_mail
 from vivero.engine.connectors.receivers.receiver import Deployed
 from vivero.engine.connectors.receivers.states import ReceiverState
+from vivero.engine.connectors.receivers.threads import TenantThreads
+from vivero.engine.connectors.settings import ConnectorSettings
+from vivero.engine.documents.opening import open_stores
+from vivero.engine.documents.settings import DocumentSettings
+from vivero.engine.documents.uploads import DocumentStorage
 
 TYPE = "io.camunda:connector-email-inbound:1"
 BOUNDARY = "Content-Type: multipart/mixed; boundary=b\r\n\r\n"
@@ -62,6 +70,9 @@ class Files:
         self.stored.append((job.tenant_id, kind, content, name))
         return {"documentId": str(len(self.stored))}
 
+    async def belong(self, given, tenant, owner):
+        pass
+
     async def delete(self, given, tenant):
         self.deleted += [(tenant, each["documentId"]) for each in given]
 
@@ -92,7 +103,8 @@ async def test_each_mail_starts_one_instance_also_if_its_mark_is_lost(engine, co
         return False
 
     server.on = break_off_once
-    files = Files()
+    settings, connections = DocumentSettings(), engine.pool.connection
+    files = CallDocuments(DocumentStorage(settings, open_stores(settings, connections), connections))
     given = {
         "activationCondition": '=subject != "no"',
         "resultExpression": "={s: subject, t: plainTextBody, f: attachments}",
@@ -106,7 +118,12 @@ async def test_each_mail_starts_one_instance_also_if_its_mark_is_lost(engine, co
         [state] = await eventually(lambda: states(engine), accept=lambda rows: rows[0].events >= 2)
     assert lost == [r"UID STORE 1 +FLAGS.SILENT (\Seen)"]
     assert await engine.value("SELECT count(*) FROM process_instances") == 2
-    assert {each[1:] for each in files.stored} == {("application/pdf", b"PDF", "_a.pdf")}
+    server.seen, server.marks = set(), []  # as if a crash had lost the marks, and a new node had no memory of mails
+    async with receiving(receivers_of(engine, connect, documents=files)):
+        await eventually(lambda: server.marks, accept=lambda marks: marks == done)
+    owned = "SELECT d.content_type, d.file_name FROM documents d JOIN process_instances USING (process_instance_key)"
+    assert await engine.rows(owned) == [("application/pdf", "_a.pdf")]
+    assert await engine.value("SELECT count(*) FROM documents") == 1, "those of the repeated event are deleted"
     texts = await engine.rows("SELECT value FROM variables WHERE name = 't' ORDER BY value")
     assert [text for (text,) in texts] == ['"Grüße"', '"Hello\\r\\n"']
     assert await engine.value("SELECT value FROM variables WHERE name = 's' LIMIT 1") == '"Äpfel"'
@@ -130,15 +147,20 @@ class Commands:
 
 def place(server, **more):
     which = "INBOX", "unseenPollingConfig", "READ", ""
-    made = MailboxPlace("127.0.0.1", server.port, "NONE", ["127.0.0.1"], ("ann", PASSWORD), *which, None)
-    return replace(made, **more)
+    of_server = {name: more.pop(name) for name in list(more) if name in MailServer.__slots__}
+    made = MailServer("127.0.0.1", server.port, "NONE", ["127.0.0.1"], ("ann", PASSWORD), None)
+    return replace(MailboxPlace(replace(made, **of_server), *which), **more)
 
 
 def looking(server, documents=None, commands=None, state=None, **more):
     """A receiver without an engine."""
     commands = commands or Commands()
     parts = SimpleNamespace(
-        commands=commands, threads=trio.CapacityLimiter(2), documents=documents, secrets={"KEY": PASSWORD}
+        commands=commands,
+        threads=TenantThreads(),
+        documents=documents,
+        secrets={"KEY": PASSWORD},
+        settings=ConnectorSettings(),
     )
     element = InboundElement("e", None, inputs(server, **more))
     deployed = Deployed("t", "p", 1, True, INBOUND_BY_TYPE[TYPE], element)
@@ -157,6 +179,25 @@ async def test_a_mail_is_not_marked_before_its_command_is_durable(server):
     commands.error = None
     await receiver.look(place(server))
     assert (commands.ids, server.marks) == (["<1@x>", "<1@x>"], []), "a rejected mail stays, and is not tried again"
+
+
+async def test_passwords_go_without_tls_to_this_machine_alone(server):
+    receiver, _ = looking(server, data__imapConfig__imapHost="8.8.8.8")
+    with pytest.raises(ConnectorError, match=r"PLAIN_LOGIN: the password would go to 8\.8\.8\.8 without TLS"):
+        await receiver.run()
+
+
+async def test_slow_servers_of_one_tenant_do_not_stop_the_receivers_of_others():
+    threads, ends = TenantThreads(3, 2), threading.Event()
+    async with trio.open_nursery() as nursery:
+        for _ in range(5):
+            nursery.start_soon(threads.run, "slow", ends.wait)
+        await trio.testing.wait_all_tasks_blocked()
+        with trio.fail_after(5):
+            assert await threads.run("other", lambda: 7) == 7
+        ends.set()
+    with pytest.raises(trio.TooSlowError):
+        await threads.run("other", threading.Event().wait, 0.01)
 
 
 async def test_numbers_of_another_validity_are_other_mails_with_the_same_ids(server):

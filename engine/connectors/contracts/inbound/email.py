@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from vivero.engine.connectors.contract import InboundContract, Input, Kind
-from vivero.engine.connectors.contracts.email import NO_AUTHENTICATION, PLAIN, SIMPLE, STARTTLS, TLS
+from vivero.engine.connectors.contracts.email import AUTHENTICATION, PLAIN, STARTTLS, TLS
 
 UNSEEN, ALL = "unseenPollingConfig", "allPollingConfig"
 READ, DELETE, MOVE = "READ", "DELETE", "MOVE"
@@ -12,9 +12,7 @@ EMAIL_INBOUND = InboundContract(
     name="E-mail inbound",
     types=("io.camunda:connector-email-inbound:1",),
     inputs=(
-        Input("authentication.type", default=SIMPLE, choices=(SIMPLE, NO_AUTHENTICATION)),
-        Input("authentication.username"),
-        Input("authentication.password"),
+        *AUTHENTICATION,
         Input("data.imapConfig.imapHost", required=True),
         Input("data.imapConfig.imapPort", Kind.NUMBER, 993),
         Input("data.imapConfig.imapCryptographicProtocol", default=TLS, choices=(STARTTLS, TLS, PLAIN)),
@@ -28,5 +26,5 @@ EMAIL_INBOUND = InboundContract(
     " errors",
     handler="vivero.engine.connectors.receivers.mailboxes:Mailboxes",
     secrets=("authentication", "data.imapConfig"),
-    errors=("LOGIN_REFUSED", "MAILBOX_REFUSED", "BAD_MAIL"),
+    errors=("LOGIN_REFUSED", "MAILBOX_REFUSED", "BAD_MAIL", "PLAIN_LOGIN"),
 )
