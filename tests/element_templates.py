@@ -15,7 +15,7 @@ from typing import Any
 from tests.imports import ROOT
 from vivero.engine.connectors.contents import CONTRACTS
 from vivero.engine.connectors.contract import Contract, Input, Kind
-from vivero.engine.connectors.contracts.agents import AGENT, AGENT_TASK, TOOLS_SCHEMA
+from vivero.engine.connectors.contracts.agents import AGENT
 from vivero.engine.connectors.contracts.http_json import AUTHENTICATION, HTTP_JSON
 
 Json = dict[str, Any]
@@ -23,13 +23,21 @@ Json = dict[str, Any]
 FOLDER = ROOT / "console" / "src" / "editor" / "bpmn" / "templates"
 PAGE = FOLDER / "connectors.json"
 BY_HAND = FOLDER / "http_json.json"
-WITHOUT = (AGENT, AGENT_TASK, TOOLS_SCHEMA)
-"""Agents: their contracts do not list the inputs of each provider, and one of them is an ad-hoc sub-process."""
+OF_ENGINE = ("adHocSubProcessElements", "toolCallResults")
+"""The inputs of agents that the engine gives."""
+_RESULTS = {
+    "outputCollection": "toolCallResults",
+    "outputElement": "={id: toolCall._meta.id, name: toolCall._meta.name, content: toolCallResult}",
+}
+"""The results of an agent's tools, as the agent reads them."""
 DESCRIPTION = "The server works the job itself if connectors.enabled is on."
-_LONG = ("body", "htmlBody", "query", "text", "value")
+_LONG = ("prompt", "body", "htmlBody", "query", "text", "value")
 """The last parts of names whose texts have several lines."""
+_SECRET = (".password", ".apiKey", ".secretKey", ".accessKey")
+"""The ends of names whose values are secrets."""
 _VAGUE = ("type", "value", "id", "data", "name")
 """The last parts that say nothing without the part before."""
+_WORD = re.compile("[A-Z]?[a-z]+|[A-Z]$")
 _WORDS = {
     "http": "HTTP",
     "sse": "SSE",
@@ -37,6 +45,9 @@ _WORDS = {
     "url": "URL",
     "uri": "URI",
     "api": "API",
+    "json": "JSON",
+    "p": "P",
+    "k": "K",
     "id": "id",
     "html": "HTML",
     "cc": "CC",
@@ -45,9 +56,9 @@ _WORDS = {
 
 
 def page(_text: str) -> str:
-    """The file with the templates of all contracts but `WITHOUT`."""
+    """The file with the templates of all contracts but the one that is written by hand."""
     shared = json.loads(BY_HAND.read_text())
-    made = [_template(each, shared) for each in CONTRACTS if each not in (HTTP_JSON, *WITHOUT)]
+    made = [_template(each, shared) for each in CONTRACTS if each != HTTP_JSON]
     return json.dumps(made, indent=2) + "\n"
 
 
@@ -55,8 +66,12 @@ def _template(contract: Contract, shared: Json) -> Json:
     """A template. `shared`: the one of HTTP calls."""
     kept = [each for each in shared["properties"] if each.get("group") in ("limits", "result")]
     kept = [each for each in kept if each["binding"]["type"] != "zeebe:input"]
+    is_agent = contract == AGENT
+    if is_agent:
+        kept = [*_results_of_agent(), *(each for each in kept if not each["id"].startswith("result"))]
     own = [*_properties(contract, shared)]
     used = {each.get("group") for each in (*own, *kept)}
+    groups = [{"id": "provider", "label": "Model"}, *shared["groups"]]
     return {
         "$schema": shared["$schema"],
         "name": contract.name,
@@ -64,9 +79,9 @@ def _template(contract: Contract, shared: Json) -> Json:
         "version": 1,
         "description": DESCRIPTION,
         "category": shared["category"],
-        "appliesTo": shared["appliesTo"],
-        "elementType": shared["elementType"],
-        "groups": [each for each in shared["groups"] if each["id"] in used],
+        "appliesTo": ["bpmn:SubProcess", "bpmn:AdHocSubProcess"] if is_agent else shared["appliesTo"],
+        "elementType": {"value": "bpmn:AdHocSubProcess"} if is_agent else shared["elementType"],
+        "groups": [each for each in groups if each["id"] in used],
         "properties": [
             {
                 "type": "Hidden",
@@ -79,16 +94,39 @@ def _template(contract: Contract, shared: Json) -> Json:
     }
 
 
+def _results_of_agent() -> Iterator[Json]:
+    """What an ad-hoc sub-process needs to be an agent, and the variable of its answer."""
+    for name, value in _RESULTS.items():
+        yield {"type": "Hidden", "value": value, "binding": {"type": "zeebe:adHoc", "property": name}}
+    yield {
+        "id": "resultVariable",
+        "label": "Result variable",
+        "group": "result",
+        "type": "String",
+        "value": "agent",
+        "constraints": {"notEmpty": True},
+        "binding": {"type": "zeebe:output", "source": "=agent"},
+    }
+
+
+def _provider(name: str) -> str:
+    """The provider whose input it is, as in `provider.openai.model.model`; empty for others."""
+    first, _, rest = name.partition(".")
+    return rest.partition(".")[0] if first == "provider" and "." in rest else ""
+
+
 def _properties(contract: Contract, shared: Json) -> Iterator[Json]:
-    last = Counter(each.name.rpartition(".")[2] for each in contract.inputs)
-    for each in contract.inputs:
+    shown = [each for each in contract.inputs if each.name not in OF_ENGINE]
+    for each in shown:
+        last = Counter(one.name.rpartition(".")[2] for one in shown if _provider(one.name) == _provider(each.name))
         if each == AUTHENTICATION:
             yield from (one for one in shared["properties"] if one.get("group") == "authentication")
             continue
-        group = "authentication" if each.name.startswith("authentication.") else "request"
+        first = each.name.partition(".")[0]
+        group = first if first in ("authentication", "provider") else "request"
         made: Json = {"id": each.name, "label": _label(each.name, last), "group": group, **_field(each)}
         made["binding"] = {"type": "zeebe:input", "name": each.name}
-        if each.name in (contract.secrets or ()) or each.name.endswith(".password"):
+        if each.name in (contract.secrets or ()) or each.name.endswith(_SECRET):
             made["description"] = "Such as <code>{{secrets.NAME}}</code>"
         yield made | _condition(each, contract)
 
@@ -97,7 +135,7 @@ def _label(name: str, last: Counter[str]) -> str:
     """The last part of a name in words, after the part before it if it is not enough."""
     *before, end = name.split(".")
     parts = [*before[-1:], end] if last[end] > 1 or end in _VAGUE else [end]
-    words = [_WORDS.get(word.lower(), word.lower()) for part in parts for word in re.findall("[A-Z]?[a-z]+", part)]
+    words = [_WORDS.get(word.lower(), word.lower()) for part in parts for word in _WORD.findall(part)]
     words = [word for word, _ in groupby(words)]  # `correlationType.type` is no "type type"
     first: str = words[0]
     return first[0].upper() + first[1:] + "".join(f" {word}" for word in words[1:])

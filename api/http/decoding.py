@@ -285,6 +285,16 @@ def time_in_query(request: Request, name: str) -> datetime:
     return found
 
 
+def days_in_query(request: Request, most: int) -> tuple[datetime, int]:
+    """`startTime`, the beginning of the first day, and `days`, their number: 14 without it. Raises Problem 400."""
+    begins, days = time_in_query(request, "startTime"), number_in_query(request, "days", 14)
+    if not 1 <= days <= most:
+        raise bad_request(f"The value for days is '{days}' but must be between 1 and {most}")
+    if begins > datetime.max.replace(tzinfo=UTC) - timedelta(days=days):
+        raise bad_request(f"The {days} days from startTime on do not end before the year 10000")
+    return begins, days
+
+
 def check_limit(limit: int, most: int) -> None:
     """Check the number of items that a page may have. Raises Problem 400."""
     if not 1 <= limit <= most:

@@ -1,11 +1,12 @@
-"""The calls of models by the agents of a process instance: what was asked, what came of it, and what it cost."""
+"""Calls of models by agents, of a process instance and of a process: what came of them, and what they cost."""
 
 from __future__ import annotations
 
+from datetime import timedelta
 from decimal import Decimal
 from typing import Any
 
-from vivero.api.http.decoding import check_limit, number_in_query
+from vivero.api.http.decoding import check_limit, days_in_query, number_in_query
 from vivero.api.http.problems import not_found
 from vivero.api.http.request import Request
 from vivero.api.http.response import Response, iso_datetime, json_response
@@ -16,6 +17,7 @@ from vivero.storage.access.tenants import Tenants
 from vivero.storage.postgres.driver import Connection
 from vivero.storage.reads import agent_calls, single_reads
 from vivero.storage.reads.agent_calls import AgentCall, ElementCalls
+from vivero.storage.reads.instances_by_day import MAX_DAYS
 from vivero.storage.search.process_instances import PROCESS_INSTANCES
 
 MAX_LIMIT = 1000
@@ -24,16 +26,16 @@ MAX_LIMIT = 1000
 async def get(request: Request, services: Services) -> Response:
     """GET /v2/process-instances/{key}/agent-calls: the oldest first, and the sums of all calls by element.
 
-    `limit`; `after`: a page's `next`.
+    `limit`; `after`: a page's `next`; `elementId`: only calls of this element.
     """
-    key = request.key("processInstanceKey")
+    key, element = request.key("processInstanceKey"), request.query.get("elementId")
     limit, after = number_in_query(request, "limit", 100), request.query.get("after")
     check_limit(limit, MAX_LIMIT)
 
     async def query(connection: Connection, tenants: Tenants) -> tuple[list[AgentCall], list[ElementCalls]] | None:
         if await single_reads.root_of_instance(connection, key, tenants) is None:
             return None
-        calls = await agent_calls.of_instance(connection, key, after, limit, tenants)
+        calls = await agent_calls.of_instance(connection, key, after, limit, tenants, element=element)
         return calls, await agent_calls.by_element(connection, key, tenants)
 
     found = await read_of(services, request.tenants, query)
@@ -42,6 +44,23 @@ async def get(request: Request, services: Services) -> Response:
     calls, sums = found
     more = calls[-1].id if len(calls) == limit else None
     return json_response({"items": list(map(_item, calls)), "next": more, "elements": list(map(_sum, sums))})
+
+
+async def of_process(request: Request, services: Services) -> Response:
+    """GET /v2/process-definitions/{key}/statistics/agent-calls: the sums of a process by element and model.
+
+    All versions count. `startTime`, `days`: the calls that ended in this time. Empty for an unknown process.
+    """
+    key, (begins, days) = request.key("processDefinitionKey"), days_in_query(request, MAX_DAYS)
+    found = await read_of(
+        services,
+        request.tenants,
+        lambda connection, tenants: agent_calls.by_model(
+            connection, key, begins, begins + timedelta(days=days), tenants
+        ),
+    )
+    items = [{**_sum(one.calls), "model": one.model, "processInstances": one.instances} for one in found]
+    return json_response({"items": items})
 
 
 def _item(call: AgentCall) -> dict[str, Any]:

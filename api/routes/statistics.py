@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Collection
-from datetime import UTC, datetime, timedelta
 
-from vivero.api.http.decoding import number_in_query, time_in_query
-from vivero.api.http.problems import bad_request, not_found
+from vivero.api.http.decoding import days_in_query
+from vivero.api.http.problems import not_found
 from vivero.api.http.request import Request
 from vivero.api.http.response import Response, iso_datetime, json_response
 from vivero.api.reading import read_of
@@ -117,14 +116,17 @@ async def all_jobs(request: Request, services: Services) -> Response:
 
 async def by_day(request: Request, services: Services) -> Response:
     """GET /v2/process-instances/statistics/by-day: what began, ended and failed in each of some days of 24 hours."""
-    begins, days = _days(request)
+    begins, days = days_in_query(request, MAX_DAYS)
     processes: Collection[str] | None = None if request.allowed is None else request.allowed.ids
     if (only := request.query.get("processDefinitionId")) is not None:
         processes = (only,) if processes is None or only in processes else ()
+    tenant = request.query.get("tenantId")
     found = await read_of(
         services,
         request.tenants,
-        lambda connection, tenants: instances_by_day.by_day(connection, begins, days, processes, tenants),
+        lambda connection, tenants: instances_by_day.by_day(
+            connection, begins, days, processes, tenants if tenant is None else _only(tenant, tenants)
+        ),
     )
     items = [
         {
@@ -141,12 +143,16 @@ async def by_day(request: Request, services: Services) -> Response:
     return json_response({"items": items})
 
 
+def _only(tenant: str, tenants: Tenants) -> Tenants:
+    return frozenset({tenant} if tenants is None or tenant in tenants else ())
+
+
 async def cycle_times(request: Request, services: Services) -> Response:
     """GET /v2/process-definitions/{key}/statistics/cycle-times: how long instances of each version took, by day (UTC).
 
     The key may be that of any version of the process. Empty for an unknown one.
     """
-    key, (begins, days) = request.key("processDefinitionKey"), _days(request)
+    key, (begins, days) = request.key("processDefinitionKey"), days_in_query(request, MAX_DAYS)
     found = await read_of(
         services,
         request.tenants,
@@ -166,16 +172,6 @@ async def cycle_times(request: Request, services: Services) -> Response:
 
 def _cycle_time(time: CycleTime) -> dict[str, int]:
     return {"completed": time.completed, "medianMs": time.median_ms, "percentile90Ms": time.percentile_90_ms}
-
-
-def _days(request: Request) -> tuple[datetime, int]:
-    """The beginning of the first day, and the number of days. Raises Problem 400."""
-    begins, days = time_in_query(request, "startTime"), number_in_query(request, "days", 14)
-    if not 1 <= days <= MAX_DAYS:
-        raise bad_request(f"The value for days is '{days}' but must be between 1 and {MAX_DAYS}")
-    if begins > datetime.max.replace(tzinfo=UTC) - timedelta(days=days):
-        raise bad_request(f"The {days} days from startTime on do not end before the year 10000")
-    return begins, days
 
 
 async def sequence_flows(request: Request, services: Services) -> Response:

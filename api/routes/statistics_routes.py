@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from vivero.api.access.needs import READ_INSTANCE, READ_JOB_METRIC
 from vivero.api.access.scopes import Scope
-from vivero.api.routes import statistics
+from vivero.api.routes import agent_calls, statistics
 from vivero.api.routes.route import Route
 
 GROUPS = (
@@ -25,6 +25,7 @@ BY_KEY = (
         statistics.durations_of_definition,
     ),
     ("GET", "process-definitions/{processDefinitionKey}/statistics/cycle-times", statistics.cycle_times),
+    ("GET", "process-definitions/{processDefinitionKey}/statistics/agent-calls", agent_calls.of_process),
     ("GET", "process-instances/{processInstanceKey}/statistics/element-instances", statistics.of_instance),
     ("GET", "process-instances/{processInstanceKey}/statistics/wait-states", statistics.wait_states),
 )

@@ -41,6 +41,7 @@ const figures = async () => (await import('./pages/figures.tsx')).Figures;
 const alertRules = async () => (await import('./pages/alert_rules.tsx')).AlertRules;
 const batch = async () => (await import('./pages/batches.tsx')).BatchPage;
 const backgroundJobs = async () => (await import('./pages/background_jobs.tsx')).BackgroundJobs;
+const inboundConnectors = async () => (await import('./pages/inbound_connectors.tsx')).InboundConnectors;
 const system = async () => (await import('./pages/system.tsx')).System;
 const migration = async () => (await import('./pages/migration/page.tsx')).Migration;
 const about = async () => (await import('./pages/about.tsx')).About;
@@ -99,6 +100,7 @@ const ROUTES: readonly [pattern: string, page: (values: Record<string, string>) 
   ['/log', lazy(log, 'nav.log')],
   ['/system', lazy(system, 'nav.system')],
   ['/background-jobs', lazy(backgroundJobs, 'background.title')],
+  ['/inbound-connectors', lazy(inboundConnectors, 'inbound.title')],
   ['/deploy', lazy(deploy, 'nav.deploy')],
   ['/cluster-variables', lazy(clusterVariables, 'clusterVariables')],
   ['/resources', lazy(resources, 'nav.resources')],

@@ -1,11 +1,11 @@
-"""The calls of models by the agents of a process instance, and what they cost."""
+"""The calls of models by the agents of a process instance or of a process, and what they cost."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from datetime import datetime
 from decimal import Decimal
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from vivero.storage.access.tenants import Tenants, TenantStatements
 from vivero.storage.postgres.driver import Connection
@@ -51,11 +51,25 @@ class ElementCalls(NamedTuple):
     cost: Decimal | None
 
 
+class ModelCalls(NamedTuple):
+    """The sums of the calls of one model by one element, in `instances` process instances."""
+
+    calls: ElementCalls
+    model: str
+    instances: int
+
+
 async def of_instance(
-    connection: Connection, instance: int, after: str | None, limit: int, tenants: Tenants = None
+    connection: Connection,
+    instance: int,
+    after: str | None,
+    limit: int,
+    tenants: Tenants = None,
+    *,
+    element: str | None = None,
 ) -> list[AgentCall]:
-    """The calls of an instance, the oldest first, behind the call `after`."""
-    rows = (await _of_tenants.execute(connection, "of_instance", tenants, instance, after, limit)).rows
+    """The calls of an instance, or of one of its elements, the oldest first, behind the call `after`."""
+    rows = (await _of_tenants.execute(connection, "of_instance", tenants, instance, after, limit, element)).rows
     return [AgentCall(*row) for row in rows]
 
 
@@ -81,4 +95,16 @@ async def agents_of(connection: Connection, instance: int, tenants: Tenants = No
 async def by_element(connection: Connection, instance: int, tenants: Tenants = None) -> list[ElementCalls]:
     """The sums of an instance by its elements."""
     rows = (await _of_tenants.execute(connection, "by_element", tenants, instance)).rows
-    return [ElementCalls(*row)._replace(cost=None if row[-1] is None else Decimal(row[-1])) for row in rows]
+    return list(map(_sums, rows))
+
+
+async def by_model(
+    connection: Connection, definition: int, begins: datetime, ends: datetime, tenants: Tenants = None
+) -> list[ModelCalls]:
+    """The sums of a process by its elements and models. `definition`: the key of any of its versions."""
+    rows = (await _of_tenants.execute(connection, "by_model", tenants, definition, begins, ends)).rows
+    return [ModelCalls(_sums(sums), model, instances) for *sums, model, instances in rows]
+
+
+def _sums(row: Sequence[Any]) -> ElementCalls:
+    return ElementCalls(*row)._replace(cost=None if row[-1] is None else Decimal(row[-1]))

@@ -41,6 +41,7 @@ CREATE TABLE agent_calls (
     CONSTRAINT agent_calls_pkey PRIMARY KEY (job_key, call_id)
 );
 CREATE INDEX agent_calls_instance ON agent_calls USING btree (process_instance_key, ended_at, call_id);
+CREATE INDEX agent_calls_process ON agent_calls USING btree (tenant_id, process_id, ended_at);
 
 -- table agent_stops
 CREATE TABLE agent_stops (

@@ -94,13 +94,14 @@ BY_CAUSE = Groups(
     ),
     lambda rows, _: (
         f"""
-    SELECT cause, d.process_id, element_id, type, sum(incidents)::bigint AS incidents, max(incident_key) AS incident_key
+    SELECT cause, d.process_id, d.tenant_id, element_id, type, sum(incidents)::bigint AS incidents,
+        max(incident_key) AS incident_key
     FROM (
         SELECT i.cause, i.process_definition_key, i.element_id, i.type, count(*) AS incidents,
             max(i.incident_key) AS incident_key
         FROM {rows} GROUP BY i.cause, i.process_definition_key, i.element_id, i.type
     ) of_definition JOIN process_definitions d USING (process_definition_key)
-    GROUP BY cause, d.process_id, element_id, type
+    GROUP BY cause, d.process_id, d.tenant_id, element_id, type
     """
     ),
     Resource(
@@ -110,6 +111,7 @@ BY_CAUSE = Groups(
         (
             Field("causeHashCode", "g.cause", NUMBER),
             Field("processDefinitionId", "g.process_id", TEXT),
+            Field("tenantId", "g.tenant_id", TEXT),
             Field("elementId", "g.element_id", TEXT),
             Field("errorType", "g.type", TEXT),
             Field("errorMessage", _NEWEST.format("message"), TEXT),

@@ -1,6 +1,9 @@
 // One modeler from its opening to its end: it is examined and kept while somebody edits.
 import { type Signal, useSignal, useSignalEffect } from '@preact/signals';
 import { useLayoutEffect, useMemo, useRef } from 'preact/hooks';
+import { Problem } from '../lib/api.ts';
+import { notify } from '../lib/commands.ts';
+import { t } from '../lib/i18n.ts';
 import { put } from '../lib/router.ts';
 import { isLost, type Kept, type Saves, type Saving, saves } from './drafts.ts';
 import { type Edits, KINDS, type Kind, kindOf, type Modeler, type OnChange } from './kinds.ts';
@@ -89,13 +92,19 @@ export function useEditing(of: Opened, place: string) {
       examined?.end();
       const modeler = state.modeler.peek();
       if (!modeler) return;
-      const left = source().then((left) => {
-        kept.end(left); // only now the last changes are known
-        const saving = state.saving.peek();
-        return state.isLoose.peek() && (!saving.kept || isLost(saving)) ? { ...left, kept: null } : null;
-      });
+      const left = source()
+        .then((left) => {
+          kept.end(left); // only now the last changes are known
+          const saving = state.saving.peek();
+          return state.isLoose.peek() && (!saving.kept || isLost(saving)) ? { ...left, kept: null } : null;
+        })
+        .catch((error: Error) => {
+          const problem = new Problem(-1, 'CONSOLE', error.message);
+          notify({ label: t('editor.notKept'), commands: [], position: null, ms: 0, problem });
+          return null; // the page opens with the version again
+        })
+        .finally(() => modeler.destroy());
       unsaved.set(place, left);
-      void left.finally(() => modeler.destroy());
     };
   }, []);
   return { host, panel, state, source, save, fork };

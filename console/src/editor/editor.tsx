@@ -23,6 +23,7 @@ import { type Opened, unsaved, useEditing } from './editing.ts';
 import { type DecisionModeler, KINDS, type Kind } from './kinds.ts';
 import { ProblemList } from './problem_list.tsx';
 import { Trial } from './trial.tsx';
+import { isHeldBack } from './typing.ts';
 
 const nameOf = (resource: string): string => resource.replace(/^.*\//, '');
 
@@ -50,11 +51,12 @@ async function opened({ key, decision, form, kind }: Place, draft: string | null
   return { name: nameOf(of.resourceName), content, tenantId: of.tenantId, kept: null };
 }
 
-/** The browser asks before the page is left with changes that nobody has. */
+/** The browser asks before the page is left with changes that nobody has, or with a text that is not in the model yet. */
 function useWarning(isDirty: boolean): void {
   useEffect(() => {
-    if (!isDirty) return;
-    const warn = (event: BeforeUnloadEvent): void => event.preventDefault();
+    const warn = (event: BeforeUnloadEvent): void => {
+      if (isDirty || isHeldBack()) event.preventDefault();
+    };
     addEventListener('beforeunload', warn);
     return () => removeEventListener('beforeunload', warn);
   }, [isDirty]);

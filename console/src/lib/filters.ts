@@ -47,13 +47,14 @@ export function range(from: string | undefined, to: string | undefined): Record<
 
 /** The filter of a search for process instances. */
 export function instanceFilter(values: Values): Record<string, unknown> {
-  const { q, process, version, variable, value, element, tag, error, cause } = values;
+  const { q, process, version, tenant, variable, value, element, tag, error, cause } = values;
   const started = range(values.from, values.to);
   return {
     ...STATE_FILTERS[values.state ?? 'active'],
     ...(q && identity(q.trim())),
     ...(process && { processDefinitionId: process }),
     ...(process && version && { processDefinitionVersion: Number(version) }),
+    ...(tenant && { tenantId: tenant }),
     ...(variable && { variables: [{ name: variable, value: value ? jsonText(value) : { $exists: true } }] }),
     ...(element && { elementId: element, elementInstanceState: 'ACTIVE' }),
     ...(tag && { tags: [tag] }),

@@ -30,7 +30,7 @@ export function kindOf(errorType: string): string {
   return words.charAt(0).toUpperCase() + words.slice(1);
 }
 
-const PLACE = ['causeHashCode', 'processDefinitionId', 'elementId', 'errorType'] as const;
+const PLACE = ['causeHashCode', 'processDefinitionId', 'tenantId', 'elementId', 'errorType'] as const;
 
 /** The incidents at a place among these. */
 export const incidentsAt = (place: CauseCount, incidents: readonly Incident[]): Incident[] =>

@@ -8,7 +8,7 @@ import type { Page, SearchRequest } from './shapes.ts';
 export const MOST = 500;
 export const FACTOR = 5;
 
-export type Growing<T> = Resource<Page<T>> & {
+export type Growing<T, P extends Page<T> = Page<T>> = Resource<P> & {
   /** Show more of them, or those after the last one if a page cannot hold more; null at the end. */
   more: (() => void) | null;
   /** Back to the first of them, if some are left out before those that are shown. */
@@ -16,21 +16,22 @@ export type Growing<T> = Resource<Page<T>> & {
   skipped: number;
 };
 
-/** The first `size` that a search finds. Without a filter nothing is asked for. */
-export function useGrowing<T>(
+/** The first `size` that a search finds. Without a filter nothing is asked for. `load` reads what is no search. */
+export function useGrowing<T, P extends Page<T> = Page<T>>(
   resource: string,
   filter: Record<string, unknown> | null,
   sort: SearchRequest['sort'],
   size: number,
   topics: readonly string[],
-): Growing<T> {
+  load = (body: SearchRequest, abort: AbortSignal): Promise<P> => search<T>(resource, body, abort) as Promise<P>,
+): Growing<T, P> {
   const limit = useSignal(size);
   const from = useSignal<{ after?: string; skipped: number }>({ skipped: 0 });
   const { skipped, ...cursor } = from.value;
   const body = { filter: filter ?? {}, sort: sort ?? [], page: { limit: limit.value, ...cursor } };
-  const found = useResource<Page<T>>(
+  const found = useResource<P>(
     filter ? `${resource} ${JSON.stringify(body)}` : '',
-    (abort) => search<T>(resource, body, abort),
+    (abort) => load(body, abort),
     topics,
   );
   const page = found.data.value;

@@ -124,6 +124,7 @@ export type Incident = {
   creationTime: string;
   state: 'ACTIVE' | 'RESOLVED' | 'PENDING';
   jobKey: Nullable<string>;
+  tenantId: string;
 };
 export type Batch = {
   batchOperationKey: string;
@@ -246,6 +247,7 @@ export type VersionCount = Counts & { processDefinitionKey: string };
 export type CauseCount = {
   causeHashCode: number;
   processDefinitionId: string;
+  tenantId: string;
   elementId: string;
   errorType: string;
   errorMessage: string;

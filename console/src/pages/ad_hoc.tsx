@@ -1,6 +1,8 @@
 // Ad-hoc sub-processes: what can be activated in them, the action that does it, and what each activation began.
+
 import { useSignal } from '@preact/signals';
 import type { Element, View } from '../history/fold.ts';
+import { aroundInner, INNER } from '../lib/ad_hoc.ts';
 import { search, send } from '../lib/api.ts';
 import { argument, type Command, variablesOption } from '../lib/commands.ts';
 import { t } from '../lib/i18n.ts';
@@ -14,7 +16,6 @@ import { JsonArea } from '../parts/json_area.tsx';
 import { State } from '../parts/state.tsx';
 
 const ELEMENTS = 'adHocSubProcessElements';
-const INNER = '#innerInstance';
 const MOST = 20;
 const SHOWN_ACTIVATIONS = 20;
 
@@ -29,9 +30,6 @@ export type AdHoc = { key: string; id: string; process: string; elements: Activa
 
 /** Whether a model has ad-hoc sub-processes: instances of others need no further requests. */
 export const hasAdHoc = (xml: string): boolean => /<(?:[\w.-]+:)?adHocSubProcess[\s>]/.test(xml);
-
-/** The id of an ad-hoc sub-process, if `id` is that of its inner instances. */
-export const aroundInner = (id: string): string | null => (id.endsWith(INNER) ? id.slice(0, -INNER.length) : null);
 
 function elementsIn(value: string): Activatable[] {
   const found = parsed(value).value;

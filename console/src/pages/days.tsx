@@ -67,15 +67,18 @@ type DaysProps = {
   days?: number;
   /** Its id; without one, all processes. */
   process?: string;
+  /** Of its tenant; without one, all of them. */
+  tenant?: string;
   /** Show how many ran, too. */
   backlog?: boolean;
 };
 
 /** The bars, and for those who do not see them a table. */
-export function Days({ days = 14, process = '', backlog = false }: DaysProps) {
-  const found = useResource<{ items: Day[] }>(`days ${days} ${process} ${hour()}`, async (abort) => {
+export function Days({ days = 14, process = '', tenant = '', backlog = false }: DaysProps) {
+  const found = useResource<{ items: Day[] }>(`days ${days} ${process} ${tenant} ${hour()}`, async (abort) => {
     const query = new URLSearchParams({ startTime: firstDay(days), days: `${days}` });
     if (process) query.set('processDefinitionId', process);
+    if (tenant) query.set('tenantId', tenant);
     return get<{ items: Day[] }>(`/v2/process-instances/statistics/by-day?${query}`, abort);
   });
   const { items = [] } = found.data.value ?? {};

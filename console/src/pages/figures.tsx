@@ -3,21 +3,21 @@ import { get, ifAllowed, search } from '../lib/api.ts';
 import { number, t } from '../lib/i18n.ts';
 import { useResource } from '../lib/resource.ts';
 import { href, put, query } from '../lib/router.ts';
-import type { Instance, Page } from '../lib/shapes.ts';
+import type { Definition, Instance, Page } from '../lib/shapes.ts';
 import { duration } from '../lib/time.ts';
 import { processUrl } from '../lib/urls.ts';
-import { versionsOf } from '../lib/versions.ts';
+import { chosen, versionsOf } from '../lib/versions.ts';
 import { Head } from '../parts/head.tsx';
 import { ProblemBox } from '../parts/problem.tsx';
 import { type Column, Table } from '../parts/table.tsx';
 import { Time } from '../parts/time.tsx';
+import { AgentCosts } from './agents/costs.tsx';
 import { Days, firstDay, hour } from './days.tsx';
 
 const CHOICES = [14, 30, 62];
 const OLDEST = 10;
 
 type CycleTime = { completed: number; medianMs: number; percentile90Ms: number };
-type CycleTimesOf = { items: Version[]; tenantId: string | null };
 type Version = CycleTime & {
   processDefinitionKey: string;
   processDefinitionVersion: number;
@@ -36,21 +36,17 @@ function Course({ days }: { days: Version['days'] }) {
   );
 }
 
-/** `id`: of the process. Its newest version leads to the others. */
-function CycleTimes({ id, days }: { id: string; days: number }) {
-  const found = useResource<CycleTimesOf>(`cycle times ${id} ${days} ${hour()}`, async (abort) => {
-    const newest = (await versionsOf(id, abort)).items[0];
-    if (!newest) return { items: [], tenantId: null };
-    const of = new URLSearchParams({ startTime: firstDay(days), days: `${days}` });
-    const path = `/v2/process-definitions/${newest.processDefinitionKey}/statistics/cycle-times?${of}`;
-    return { ...(await get<{ items: Version[] }>(path, abort)), tenantId: newest.tenantId };
+function CycleTimes({ of, days }: { of: Definition; days: number }) {
+  const key = of.processDefinitionKey;
+  const found = useResource(`cycle times ${key} ${days} ${hour()}`, (abort) => {
+    const query = new URLSearchParams({ startTime: firstDay(days), days: `${days}` });
+    return get<{ items: Version[] }>(`/v2/process-definitions/${key}/statistics/cycle-times?${query}`, abort);
   });
-  const tenantId = found.data.value?.tenantId ?? null;
   const columns: Column<Version>[] = [
     {
       title: t('version'),
       cell: (one) => (
-        <a data-row href={processUrl(id, tenantId, { version: one.processDefinitionVersion })}>
+        <a data-row href={processUrl(of.processDefinitionId, of.tenantId, { version: one.processDefinitionVersion })}>
           {one.processDefinitionVersion}
         </a>
       ),
@@ -74,10 +70,14 @@ function CycleTimes({ id, days }: { id: string; days: number }) {
 }
 
 /** The instances that have been running for the longest time. */
-function Oldest({ id }: { id: string }) {
-  const filter = { state: { $in: ['ACTIVE', 'SUSPENDED'] }, ...(id && { processDefinitionId: id }) };
+function Oldest({ id, tenant }: { id: string; tenant: string }) {
+  const filter = {
+    state: { $in: ['ACTIVE', 'SUSPENDED'] },
+    ...(id && { processDefinitionId: id }),
+    ...(tenant && { tenantId: tenant }),
+  };
   const found = useResource<Page<Instance> | null>(
-    `oldest ${id}`,
+    `oldest ${id} ${tenant}`,
     (abort) =>
       ifAllowed(
         search<Instance>(
@@ -117,13 +117,16 @@ function Oldest({ id }: { id: string }) {
 
 export function Figures() {
   const process = query.value.get('process') ?? '';
+  const tenant = query.value.get('tenant') ?? '';
+  const versions = useResource(process && `versions ${process}`, (abort) => versionsOf(process, abort));
+  const newest = chosen(versions.data.value?.items ?? []);
   const asked = Number(query.value.get('days'));
   const days = CHOICES.includes(asked) ? asked : CHOICES[0]!;
   return (
     <>
       <Head
         title={t('figures.title')}
-        crumbs={process && <a href={processUrl(process, null)}>{process}</a>}
+        crumbs={process && <a href={processUrl(process, tenant || null)}>{process}</a>}
         actions={
           <label>
             {t('figures.days')}{' '}
@@ -138,9 +141,11 @@ export function Figures() {
         }
       />
       <div class="home">
-        <Days key={`${process} ${days}`} process={process} days={days} backlog />
-        {process && <CycleTimes key={`${process} ${days}`} id={process} days={days} />}
-        <Oldest key={process} id={process} />
+        <Days key={`${process} ${days}`} process={process} tenant={tenant} days={days} backlog />
+        {versions.problem.value && <ProblemBox problem={versions.problem.value} retry={versions.reload} />}
+        {newest && <CycleTimes key={`${process} ${days}`} of={newest} days={days} />}
+        {newest && <AgentCosts key={`costs ${process} ${days}`} definition={newest.processDefinitionKey} days={days} />}
+        <Oldest key={process} id={process} tenant={tenant} />
       </div>
     </>
   );

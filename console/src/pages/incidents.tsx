@@ -7,9 +7,9 @@ import { type Group, grouped, incidentsAt, kindOf, placeFilter } from '../lib/gr
 import { number, t } from '../lib/i18n.ts';
 import { useResource } from '../lib/resource.ts';
 import { href } from '../lib/router.ts';
-import { UPDATE_INSTANCE } from '../lib/session.ts';
+import { me, UPDATE_INSTANCE } from '../lib/session.ts';
 import type { CauseCount, Incident, Page } from '../lib/shapes.ts';
-import { processUrl } from '../lib/urls.ts';
+import { instancesUrl, processUrl } from '../lib/urls.ts';
 import { ActionDialog } from '../parts/action.tsx';
 import { Head } from '../parts/head.tsx';
 import { Held } from '../parts/held.tsx';
@@ -62,10 +62,10 @@ function PlaceRow({ place, newest }: { place: CauseCount; newest: Incident[] }) 
       <div>
         <p class="kind">
           <b>{kindOf(place.errorType)}</b> ·{' '}
-          <a href={processUrl(place.processDefinitionId, null, { element: place.elementId })}>
+          <a href={processUrl(place.processDefinitionId, place.tenantId, { element: place.elementId })}>
             {place.processDefinitionId} / {place.elementId}
           </a>{' '}
-          ·{' '}
+          {(me.value?.tenants.length ?? 0) > 1 && <span class="dim">· {place.tenantId}</span>} ·{' '}
           <span class="dim">
             <Time at={place.creationTime} />
           </span>
@@ -82,9 +82,8 @@ function PlaceRow({ place, newest }: { place: CauseCount; newest: Incident[] }) 
           {more > 0 && (
             <li>
               <a
-                href={href('/instances', {
+                href={instancesUrl(place.processDefinitionId, place.tenantId, {
                   cause: place.causeHashCode,
-                  process: place.processDefinitionId,
                   element: place.elementId,
                 })}
               >
@@ -108,7 +107,7 @@ function GroupCard({ group, newest }: { group: Group; newest: Incident[] }) {
         <p class="message">{group.message}</p>
         {group.places.map((place) => (
           <PlaceRow
-            key={`${place.processDefinitionId} ${place.elementId} ${place.errorType}`}
+            key={`${place.tenantId} ${place.processDefinitionId} ${place.elementId} ${place.errorType}`}
             place={place}
             newest={newest}
           />

@@ -18,6 +18,7 @@ import { State } from '../parts/state.tsx';
 import { Copy, Time } from '../parts/time.tsx';
 import { type Row, Variables } from '../parts/variables.tsx';
 import { Activations, type AdHoc, AdHocCards } from './ad_hoc.tsx';
+import type { CallsProps } from './agents/calls.tsx';
 import type { CompensationProps } from './compensation.tsx';
 import { ElementTree, selectedScope } from './element_tree.tsx';
 import { Incidents } from './incident_cards.tsx';
@@ -40,6 +41,8 @@ const FEW = 20;
 /** Few processes have compensation. */
 const compensated = async (): Promise<ComponentType<CompensationProps>> =>
   (await import('./compensation.tsx')).Compensation;
+/** Few processes have agents. */
+const agentCalls = async (): Promise<ComponentType<CallsProps>> => (await import('./agents/calls.tsx')).AgentCallCards;
 
 async function loadWaits(instance: string, element: string, limit: number, abort: AbortSignal): Promise<Waits> {
   const of = { processInstanceKey: instance, elementId: element };
@@ -152,6 +155,8 @@ type InspectorProps = {
   adHocs: AdHoc[];
   compensation: CompensationModel | null;
   loops: ReadonlyMap<string, string | null>;
+  /** Whether the process has agents that the server works. */
+  agents: boolean;
   selected: string | null;
   onSelect: (id: string | null) => void;
   name: (id: string) => string;
@@ -164,6 +169,7 @@ export function Inspector({
   adHocs,
   compensation,
   loops,
+  agents,
   selected,
   onSelect,
   name,
@@ -247,6 +253,9 @@ export function Inspector({
             name,
           }}
         />
+      )}
+      {!past && agents && (
+        <Opened key={selected} load={agentCalls} props={{ instance: key, selected, onSelect, name }} />
       )}
       {scope && <Scope key={scope} title={t('variables.local')} scope={scope} instance={key} editable={editable} />}
       {local.length > 0 && <Variables title={t('variables.local')} rows={local} editable={editable} />}

@@ -5,6 +5,7 @@ import { Canvas, warmUp } from '../diagram/canvas.tsx';
 import { marksOf } from '../diagram/marks.ts';
 import { endsWithOperation, fold, type Shown, type Step, stepsOf, type View, visible } from '../history/fold.ts';
 import { Scrubber } from '../history/scrubber.tsx';
+import { aroundInner, hasAgents } from '../lib/ad_hoc.ts';
 import { get, Problem } from '../lib/api.ts';
 import { compensationIn } from '../lib/compensation.ts';
 import { t } from '../lib/i18n.ts';
@@ -18,7 +19,7 @@ import { useResource } from '../lib/resource.ts';
 import { href, put, query } from '../lib/router.ts';
 import { inspector } from '../lib/settings.ts';
 import type { CallHierarchy, History, Instance as InstanceShape } from '../lib/shapes.ts';
-import { processUrl } from '../lib/urls.ts';
+import { instancesUrl, processUrl } from '../lib/urls.ts';
 import { Divider } from '../parts/divider.tsx';
 import { Head } from '../parts/head.tsx';
 import { Late } from '../parts/late.tsx';
@@ -26,7 +27,7 @@ import { Opened } from '../parts/lazy.tsx';
 import { ProblemBox } from '../parts/problem.tsx';
 import { State } from '../parts/state.tsx';
 import { KeyText, Time } from '../parts/time.tsx';
-import { aroundInner, hasAdHoc, loadAdHocs } from './ad_hoc.tsx';
+import { hasAdHoc, loadAdHocs } from './ad_hoc.tsx';
 import { Inspector } from './inspector.tsx';
 import { InstanceActions } from './instance_actions.tsx';
 import type { PanelProps } from './modification/panel.tsx';
@@ -73,7 +74,7 @@ function Crumbs({ instance, callers }: { instance: InstanceShape; callers: CallH
   const above = callers.filter((caller) => caller.processInstanceKey !== instance.processInstanceKey);
   return (
     <>
-      <a href={href('/instances', { process: instance.processDefinitionId })}>{t('nav.instances')}</a> /{' '}
+      <a href={instancesUrl(instance.processDefinitionId, instance.tenantId)}>{t('nav.instances')}</a> /{' '}
       <a
         href={processUrl(instance.processDefinitionId, instance.tenantId, {
           version: instance.processDefinitionVersion,
@@ -244,6 +245,7 @@ export function Instance({ id }: { id: string }) {
             adHocs={adHocs.data.value ?? []}
             compensation={compensation}
             loops={loops}
+            agents={hasAgents(model.value?.xml)}
             selected={selected}
             onSelect={select}
             name={name}

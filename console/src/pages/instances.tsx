@@ -13,6 +13,7 @@ import { Act } from '../parts/act.tsx';
 import { Head } from '../parts/head.tsx';
 import { SavedViews } from '../parts/saved_views.tsx';
 import { List, sortOf } from '../parts/table.tsx';
+import { tenants } from '../parts/tenant.tsx';
 import { BatchButton } from './batch.tsx';
 import { ColumnChoice, columnsOf, fileOf, shown, useValues } from './instance_columns.tsx';
 
@@ -41,7 +42,7 @@ function Filters({ definitions }: { definitions: Definition[] }) {
   });
   const ids = [...new Map(definitions.map((d) => [d.processDefinitionId, d.name ?? d.processDefinitionId]))];
   const versions = definitions
-    .filter((d) => d.processDefinitionId === values.process)
+    .filter((d) => d.processDefinitionId === values.process && (!values.tenant || d.tenantId === values.tenant))
     .map((d) => d.version)
     .sort((a, b) => b - a);
   return (
@@ -79,9 +80,19 @@ function Filters({ definitions }: { definitions: Definition[] }) {
       {versions.length > 1 && (
         <select aria-label={t('version')} {...field('version')}>
           <option value="">{t('filter.anyVersion')}</option>
-          {versions.map((v) => (
+          {[...new Set(versions)].map((v) => (
             <option key={v} value={v}>
               v{v}
+            </option>
+          ))}
+        </select>
+      )}
+      {tenants.value.length > 1 && (
+        <select aria-label={t('tenant')} {...field('tenant')}>
+          <option value="">{t('filter.anyTenant')}</option>
+          {tenants.value.map(({ tenantId, name }) => (
+            <option key={tenantId} value={tenantId}>
+              {name ?? tenantId}
             </option>
           ))}
         </select>
@@ -141,10 +152,13 @@ const OFFERED: Record<string, readonly What[]> = {
 
 /** The way to the wizard of migrations, with the filter. It needs the version that the instances have now. */
 function Migrate({ definitions }: { definitions: Definition[] }) {
-  const { process, version, ...filter } = Object.fromEntries(query.value);
+  const { process, version, tenant, ...filter } = Object.fromEntries(query.value);
   const ofList = { sort: null, after: null, before: null, columns: null };
   const found = definitions.filter(
-    (one) => one.processDefinitionId === process && (!version || one.version === Number(version)),
+    (one) =>
+      one.processDefinitionId === process &&
+      (!version || one.version === Number(version)) &&
+      (!tenant || one.tenantId === tenant),
   );
   return (
     <Act

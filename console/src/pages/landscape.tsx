@@ -8,10 +8,11 @@ import { around, type Call, type Kind, keyOf, landscape, type Thing } from '../l
 import { useResource } from '../lib/resource.ts';
 import { href, put, query } from '../lib/router.ts';
 import type { Definition } from '../lib/shapes.ts';
-import { decisionUrl, processUrl } from '../lib/urls.ts';
+import { decisionUrl, ofTenant, processUrl } from '../lib/urls.ts';
 import { Head } from '../parts/head.tsx';
 import { ProblemBox } from '../parts/problem.tsx';
 import { type Column, Table } from '../parts/table.tsx';
+import { tenants } from '../parts/tenant.tsx';
 
 /** The shapes of requirement diagrams tell the kinds apart. */
 const SHAPES = {
@@ -33,17 +34,29 @@ const wordOf = (kind: Kind): string => {
   return t(words[kind]);
 };
 
-function urlOf({ kind, id }: Thing, isThere: (id: string) => boolean): string | null {
+function urlOf(of: Thing, isThere: (of: Thing) => boolean): string | null {
+  const { kind, id, tenantId } = of;
   if (isExpression(id)) return null;
-  if (kind === 'process') return isThere(id) ? processUrl(id, null) : null;
-  if (kind === 'decision') return decisionUrl(id, null);
+  if (kind === 'process') return isThere(of) ? processUrl(id, tenantId) : null;
+  if (kind === 'decision') return decisionUrl(id, tenantId);
   if (kind === 'form') return href('/resources', { state: 'forms', id });
   return href('/messages', { name: id });
 }
 
-type Shown = { calls: readonly Call[]; nameOf: (of: Thing) => string; urlOf: (of: Thing) => string | null };
+const thingOf = (one: Definition): Thing => ({
+  kind: 'process',
+  id: one.processDefinitionId,
+  tenantId: one.tenantId,
+});
 
-function Graph({ calls, nameOf, urlOf }: Shown) {
+type Shown = {
+  calls: readonly Call[];
+  selected: string;
+  nameOf: (of: Thing) => string;
+  urlOf: (of: Thing) => string | null;
+};
+
+function Graph({ calls, selected, nameOf, urlOf }: Shown) {
   const { nodes, things } = useMemo(() => {
     const things = new Map(calls.flatMap(({ from, to }) => [from, to]).map((one) => [keyOf(one), one]));
     const nodes = new Map<string, Node>(
@@ -67,7 +80,7 @@ function Graph({ calls, nameOf, urlOf }: Shown) {
   return (
     <RequirementDiagram
       graph={{ nodes, bounds: new Map(), ways: new Map() }}
-      selected={keyOf({ kind: 'process', id: query.value.get('process') ?? '' })}
+      selected={selected}
       hrefOf={(id) => urlOf(things.get(id)!)}
       label={t('landscape.graph')}
       wordOf={(shape) => wordOf((Object.keys(SHAPES) as Kind[]).find((kind) => SHAPES[kind] === shape)!)}
@@ -76,7 +89,7 @@ function Graph({ calls, nameOf, urlOf }: Shown) {
   );
 }
 
-const Named = ({ of, nameOf, urlOf }: { of: Thing } & Omit<Shown, 'calls'>) => {
+const Named = ({ of, nameOf, urlOf }: { of: Thing } & Pick<Shown, 'nameOf' | 'urlOf'>) => {
   const url = urlOf(of);
   return (
     <>
@@ -92,17 +105,22 @@ const Named = ({ of, nameOf, urlOf }: { of: Thing } & Omit<Shown, 'calls'>) => {
   );
 };
 
-function Choice({ processes, value }: { processes: readonly Definition[]; value: string }) {
+type ChoiceProps = { processes: readonly Definition[]; value: string; nameOf: (of: Thing) => string };
+
+function Choice({ processes, value, nameOf }: ChoiceProps) {
   return (
     <select
       aria-label={t('process')}
       value={value}
-      onChange={(event) => put({ process: event.currentTarget.value || null })}
+      onChange={(event) => {
+        const of = processes.find((one) => keyOf(thingOf(one)) === event.currentTarget.value);
+        put({ process: of?.processDefinitionId ?? null, tenant: of ? (ofTenant(of.tenantId).tenant ?? null) : null });
+      }}
     >
       <option value="">{t('filter.anyProcess')}</option>
       {processes.map((one) => (
-        <option key={one.processDefinitionKey} value={one.processDefinitionId}>
-          {one.name ?? one.processDefinitionId}
+        <option key={one.processDefinitionKey} value={keyOf(thingOf(one))}>
+          {nameOf(thingOf(one))}
         </option>
       ))}
     </select>
@@ -112,18 +130,31 @@ function Choice({ processes, value }: { processes: readonly Definition[]; value:
 export function LandscapePage() {
   const found = useResource('landscape', landscape, ['definitions']);
   const data = found.data.value;
-  const process = query.value.get('process') ?? '';
+  const [id, tenant] = [query.value.get('process'), query.value.get('tenant')];
+  const known = new Map((data?.processes ?? []).map((one) => [keyOf(thingOf(one)), one]));
+  const named = data?.processes.find(
+    (one) => one.processDefinitionId === id && (tenant === null || one.tenantId === tenant),
+  );
+  const process = named
+    ? thingOf(named)
+    : id === null
+      ? null
+      : { kind: 'process' as const, id, tenantId: tenant ?? '' };
+  const selected = process ? keyOf(process) : '';
   const calls = useMemo(() => {
     const all = data?.calls ?? [];
     return process ? around(all, process) : all;
-  }, [data, process]);
-  const known = new Map((data?.processes ?? []).map((one) => [one.processDefinitionId, one]));
+  }, [data, selected]);
   const isWhole = !!data && data.page.totalItems <= data.processes.length;
-  const nameOf = ({ kind, id }: Thing): string => {
+  const isThere = (of: Thing): boolean => known.has(keyOf(of)) || !isWhole;
+  const plainName = (of: Thing): string => {
+    const { kind, id } = of;
     if (kind !== 'process' || isExpression(id)) return id;
-    return known.get(id)?.name ?? (known.has(id) || !isWhole ? id : t('landscape.missing', { id }));
+    return known.get(keyOf(of))?.name ?? (isThere(of) ? id : t('landscape.missing', { id }));
   };
-  const shown = { nameOf, urlOf: (of: Thing) => urlOf(of, (id) => known.has(id) || !isWhole) };
+  const nameOf = (of: Thing): string =>
+    tenants.value.length > 1 ? `${plainName(of)} (${of.tenantId})` : plainName(of);
+  const shown = { nameOf, urlOf: (of: Thing) => urlOf(of, isThere) };
   const columns: Column<Call>[] = [
     { title: t('landscape.caller'), cell: ({ from }) => <Named of={from} {...shown} /> },
     { title: t('landscape.element'), cell: ({ element }) => element },
@@ -134,7 +165,7 @@ export function LandscapePage() {
       <Head
         title={t('landscape')}
         crumbs={<a href={href('/processes')}>{t('nav.processes')}</a>}
-        actions={data && <Choice processes={data.processes} value={process} />}
+        actions={data && <Choice processes={data.processes} value={selected} nameOf={nameOf} />}
       />
       {found.problem.value && <ProblemBox problem={found.problem.value} retry={found.reload} />}
       {!data && !found.problem.value && <p class="dim loading">{t('loading')}</p>}
@@ -148,7 +179,7 @@ export function LandscapePage() {
           )}
           {calls.length ? (
             <>
-              <Graph calls={calls} {...shown} />
+              <Graph calls={calls} selected={selected} {...shown} />
               <Table
                 label={t('landscape.graph')}
                 columns={columns}

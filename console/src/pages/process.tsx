@@ -1,8 +1,10 @@
 // A process: its diagram with what runs where, its versions, and its instances.
 import { useComputed, useSignal } from '@preact/signals';
+import type { ComponentType } from 'preact';
 import type { Badges } from '../diagram/badges.ts';
 import { Canvas, warmUp } from '../diagram/canvas.tsx';
 import { marksOf, NOTHING } from '../diagram/marks.ts';
+import { aroundInner, hasAgents } from '../lib/ad_hoc.ts';
 import { search, send } from '../lib/api.ts';
 import { durationsOf, NOBODY, runningByVersion } from '../lib/counts.ts';
 import { number, t, total } from '../lib/i18n.ts';
@@ -13,19 +15,24 @@ import { href, put, query } from '../lib/router.ts';
 import { inspector } from '../lib/settings.ts';
 import type { Definition, Durations, Instance, PageInfo, Statistics } from '../lib/shapes.ts';
 import { duration } from '../lib/time.ts';
-import { versionsUrl } from '../lib/urls.ts';
+import { figuresUrl, instancesUrl, versionsUrl } from '../lib/urls.ts';
 import { chosen, versionsOf } from '../lib/versions.ts';
 import { Divider } from '../parts/divider.tsx';
 import { Head } from '../parts/head.tsx';
+import { Opened } from '../parts/lazy.tsx';
 import { More } from '../parts/more.tsx';
 import { Empty, ProblemBox } from '../parts/problem.tsx';
 import { State } from '../parts/state.tsx';
 import { Time } from '../parts/time.tsx';
 import { VersionChoice, VersionFacts } from '../parts/versions.tsx';
+import type { CostCardProps } from './agents/costs.tsx';
 import { DeleteButton } from './delete_definition.tsx';
 import { StartButton } from './start.tsx';
 
 warmUp();
+
+const agentCosts = async (): Promise<ComponentType<CostCardProps>> =>
+  (await import('./agents/costs.tsx')).AgentCostCard;
 
 /** Badges of a process: how many tokens wait, and how many of them have incidents. */
 const badges: Badges = (mark) => ({
@@ -61,11 +68,13 @@ type InspectorProps = {
   definition: Definition;
   statistics: Statistics[];
   durations: ReadonlyMap<string, Durations>;
+  /** Whether it has agents that the server works. */
+  agents: boolean;
   selected: string | null;
   name: (id: string) => string;
 };
 
-function Inspector({ definition, statistics, durations, selected, name }: InspectorProps) {
+function Inspector({ definition, statistics, durations, agents, selected, name }: InspectorProps) {
   const running = useResource(
     `running ${definition.processDefinitionId}`,
     (abort) => runningByVersion(definition.processDefinitionId, abort),
@@ -78,7 +87,8 @@ function Inspector({ definition, statistics, durations, selected, name }: Inspec
     ['instances'],
   ).data.value;
   const of = statistics.find((s) => s.elementId === selected);
-  const here = { process: definition.processDefinitionId, version: definition.version };
+  const instances = (values: Record<string, string> = {}): string =>
+    instancesUrl(definition.processDefinitionId, definition.tenantId, { ...values, version: definition.version });
   return (
     <aside aria-label={t('details')}>
       <h2>{selected ? name(selected) : `${t('version')} ${definition.version}`}</h2>
@@ -91,7 +101,7 @@ function Inspector({ definition, statistics, durations, selected, name }: Inspec
         <dl>
           <dt>{t('n.active')}</dt>
           <dd>
-            <a href={href('/instances', { ...here, element: selected })}>{number(of?.active ?? 0)}</a>
+            <a href={instances({ element: selected })}>{number(of?.active ?? 0)}</a>
           </dd>
           <dt>{t('n.incidents')}</dt>
           <dd>{number(of?.incidents ?? 0)}</dd>
@@ -104,22 +114,16 @@ function Inspector({ definition, statistics, durations, selected, name }: Inspec
       ) : (
         <dl>
           <dt>{t('n.active')}</dt>
-          <dd>{running ? <a href={href('/instances', here)}>{number(count.active)}</a> : '…'}</dd>
+          <dd>{running ? <a href={instances()}>{number(count.active)}</a> : '…'}</dd>
           <dt>{t('n.incidents')}</dt>
-          <dd>
-            {running ? (
-              <a href={href('/instances', { ...here, state: 'incidents' })}>{number(count.incidents)}</a>
-            ) : (
-              '…'
-            )}
-          </dd>
+          <dd>{running ? <a href={instances({ state: 'incidents' })}>{number(count.incidents)}</a> : '…'}</dd>
           <dt>{t('filter.late')}</dt>
-          <dd>{late ? <a href={href('/instances', { ...here, state: 'late' })}>{total(late)}</a> : '…'}</dd>
+          <dd>{late ? <a href={instances({ state: 'late' })}>{total(late)}</a> : '…'}</dd>
           {count.suspended > 0 && (
             <>
               <dt>{t('state.suspended')}</dt>
               <dd>
-                <a href={href('/instances', { ...here, state: 'suspended' })}>{number(count.suspended)}</a>
+                <a href={instances({ state: 'suspended' })}>{number(count.suspended)}</a>
               </dd>
             </>
           )}
@@ -141,6 +145,18 @@ function Inspector({ definition, statistics, durations, selected, name }: Inspec
         <button type="button" onClick={() => put({ element: null })}>
           {t('wholeProcess')}
         </button>
+      )}
+      {agents && (
+        <Opened
+          key={selected}
+          load={agentCosts}
+          props={{
+            definition: definition.processDefinitionKey,
+            selected,
+            onSelect: (element: string | null) => put({ element }),
+            name,
+          }}
+        />
       )}
       <h3>{t('busiest')}</h3>
       <table class="small">
@@ -184,7 +200,10 @@ function Version({ definition }: { definition: Definition }) {
   ).value;
   const heats = useComputed(() => heatsOf(found.data.value)).value;
   pageKey('h', () => put({ heat: heat === null ? 1 : null }));
-  const name = (id: string) => names.value.get(id) ?? id;
+  const name = (id: string): string => {
+    const around = aroundInner(id);
+    return around ? t('adHoc.inner', { name: name(around) }) : (names.value.get(id) ?? id);
+  };
   return (
     <div class={inspector.value === 'off' ? 'split folded' : 'split'}>
       <Canvas
@@ -205,6 +224,7 @@ function Version({ definition }: { definition: Definition }) {
         definition={definition}
         statistics={statistics ?? []}
         durations={durations}
+        agents={hasAgents(xml)}
         selected={selected}
         name={name}
       />
@@ -256,7 +276,7 @@ export function Process({ id }: { id: string }) {
       >
         {t('heat')}
       </button>
-      <a class="button" href={href('/instances', { process: id, version: definition.version })}>
+      <a class="button" href={instancesUrl(id, definition.tenantId, { version: definition.version })}>
         {t('nav.instances')}
       </a>
       <StartButton definition={definition} />
@@ -268,10 +288,10 @@ export function Process({ id }: { id: string }) {
         >
           {t('duration')}
         </button>
-        <a class="button" href={versionsUrl(id)}>
+        <a class="button" href={versionsUrl(id, definition.tenantId)}>
           {t('versions')}
         </a>
-        <a class="button" href={href('/figures', { process: id })}>
+        <a class="button" href={figuresUrl(id, definition.tenantId)}>
           {t('figures.title')}
         </a>
         <a class="button" href={href('/migrate', { source: definition.processDefinitionKey })}>

@@ -6,7 +6,7 @@ import { type Key, number, t } from '../lib/i18n.ts';
 import { useResource } from '../lib/resource.ts';
 import { href } from '../lib/router.ts';
 import type { Definition, Page } from '../lib/shapes.ts';
-import { processUrl } from '../lib/urls.ts';
+import { instancesUrl, processUrl } from '../lib/urls.ts';
 import { Head } from '../parts/head.tsx';
 import { State } from '../parts/state.tsx';
 import { type Column, List } from '../parts/table.tsx';
@@ -27,7 +27,7 @@ const countOf = (title: Key, of: (running: Running) => number, state: (typeof ST
     return (
       <a
         class={state === 'incidents' ? 'number bad' : 'number'}
-        href={href('/instances', { process: d.processDefinitionId, state: state === 'active' ? null : state })}
+        href={instancesUrl(d.processDefinitionId, d.tenantId, { state: state === 'active' ? null : state })}
       >
         {number(n)}
       </a>

@@ -13,7 +13,7 @@ import { useResource } from '../lib/resource.ts';
 import { href, put, query } from '../lib/router.ts';
 import { me } from '../lib/session.ts';
 import type { Definition } from '../lib/shapes.ts';
-import { processUrl, versionsUrl } from '../lib/urls.ts';
+import { instancesUrl, processUrl, versionsUrl } from '../lib/urls.ts';
 import { Both } from '../parts/both.tsx';
 import { Divider } from '../parts/divider.tsx';
 import { Head } from '../parts/head.tsx';
@@ -57,7 +57,7 @@ function VersionList({ id, all }: { id: string; all: Definition[] }) {
     return n ? (
       <a
         class={name === 'incidents' ? 'number bad' : 'number'}
-        href={href('/instances', { process: id, version: of.version, state })}
+        href={instancesUrl(id, of.tenantId, { version: of.version, state })}
       >
         {number(n)}
       </a>
@@ -94,7 +94,7 @@ function VersionList({ id, all }: { id: string; all: Definition[] }) {
         const before = earlier(all, d);
         if (!before) return null;
         const to = { of: d.processDefinitionKey, with: before.processDefinitionKey };
-        return <a href={versionsUrl(id, to)}>{t('versions.since', { n: before.version })}</a>;
+        return <a href={versionsUrl(id, d.tenantId, to)}>{t('versions.since', { n: before.version })}</a>;
       },
     },
   ];
@@ -214,9 +214,10 @@ function Comparison({ before, after }: { before: Definition; after: Definition }
 }
 
 export function Versions({ id }: { id: string }) {
+  const tenant = query.value.get('tenant');
   const found = useGrowing<Definition>(
     'process-definitions',
-    { processDefinitionId: id },
+    { processDefinitionId: id, ...(tenant && { tenantId: tenant }) },
     [{ field: 'version', order: 'DESC' }],
     SIZE,
     ['definitions'],
@@ -233,11 +234,11 @@ export function Versions({ id }: { id: string }) {
           <>
             <a href={href('/processes')}>{t('nav.processes')}</a>
             {' / '}
-            <a href={processUrl(id, after?.tenantId ?? null)}>{title}</a>
+            <a href={processUrl(id, after?.tenantId ?? tenant)}>{title}</a>
             {before && (
               <>
                 {' / '}
-                <a href={versionsUrl(id)}>{t('versions')}</a>
+                <a href={versionsUrl(id, tenant)}>{t('versions')}</a>
               </>
             )}
           </>

@@ -35,6 +35,7 @@ export const MINOR: readonly [string, Key][] = [
   ['/resources', 'nav.resources'],
   ['/cluster-variables', 'clusterVariables'],
   ['/background-jobs', 'background.title'],
+  ['/inbound-connectors', 'inbound.title'],
   ['/access', 'nav.access'],
   ['/about', 'nav.about'],
 ];

@@ -15,6 +15,8 @@ const LOOKS: Record<string, Look> = {
   DRAINING: { tone: 'wait', icon: '◐', text: 'state.draining' },
   CREATED: { tone: 'run', icon: '○', text: 'state.created' },
   EVALUATED: { tone: 'ok', icon: '✓', text: 'state.evaluated' },
+  FAILING: { tone: 'bad', icon: '!', text: 'state.failing' },
+  CONFLICT: { tone: 'bad', icon: '!', text: 'state.conflict' },
   FAILED: { tone: 'bad', icon: '!', text: 'state.failed' },
   TIMED_OUT: { tone: 'wait', icon: '◔', text: 'state.timedOut' },
   RETRIES_UPDATED: { tone: 'wait', icon: '↻', text: 'state.retriesUpdated' },

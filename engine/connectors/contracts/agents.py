@@ -2,12 +2,52 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from vivero.engine.connectors.contract import Contract, Input, Kind
 
-_PROVIDERS = ("openai", "openaiCompatible", "azureOpenAi", "anthropic", "bedrock")
+_KEY = "authentication.apiKey"
+_BEDROCK_AUTHENTICATION = ("credentials", "apiKey", "defaultCredentialsChain")
+_PROVIDERS: dict[str, tuple[Input, ...]] = {
+    "openai": (
+        *(Input(_KEY), Input("authentication.organizationId"), Input("authentication.projectId")),
+        Input("model.model"),
+        Input("model.parameters.maxCompletionTokens", Kind.NUMBER),
+    ),
+    "openaiCompatible": (
+        *(Input("endpoint"), Input(_KEY), Input("headers", Kind.CONTEXT), Input("queryParameters", Kind.CONTEXT)),
+        Input("model.model"),
+        Input("model.parameters.maxCompletionTokens", Kind.NUMBER),
+        Input("model.parameters.customParameters", Kind.CONTEXT),
+    ),
+    "azureOpenAi": (
+        *(Input("endpoint"), Input("authentication.type", choices=("apiKey",)), Input(_KEY)),
+        Input("model.deploymentName"),
+        Input("model.parameters.maxCompletionTokens", Kind.NUMBER),
+    ),
+    "anthropic": (
+        *(Input("endpoint"), Input(_KEY), Input("model.model")),
+        *(Input("model.parameters.maxTokens", Kind.NUMBER), Input("model.parameters.topK", Kind.NUMBER)),
+    ),
+    "bedrock": (
+        *(Input("region"), Input("endpoint"), Input("authentication.type", choices=_BEDROCK_AUTHENTICATION)),
+        *(Input("authentication.accessKey"), Input("authentication.secretKey"), Input(_KEY), Input("model.model")),
+        Input("model.parameters.maxTokens", Kind.NUMBER),
+    ),
+}
+"""Provider → its own inputs. The provider of a job must have those that its protocol needs."""
+_OF_ALL = (
+    Input("model.parameters.temperature", Kind.NUMBER),
+    Input("model.parameters.topP", Kind.NUMBER),
+    Input("timeouts.timeout", Kind.DURATION),
+)
 _MODEL_INPUTS = (
-    Input("provider.type", choices=_PROVIDERS, required=True),
-    Input("provider.azureOpenAi.authentication.type", choices=("apiKey",)),
+    Input("provider.type", choices=tuple(_PROVIDERS), required=True),
+    *(
+        replace(each, name=f"provider.{provider}.{each.name}")
+        for provider, own in _PROVIDERS.items()
+        for each in (*own, *_OF_ALL)
+    ),
     Input("data.systemPrompt.prompt"),
     Input("data.userPrompt.prompt", required=True),
     Input("data.userPrompt.documents", Kind.LIST),

@@ -169,6 +169,7 @@ dovw GET    /v2/process-instances/{processInstanceKey}/call-hierarchy
 dovw GET    /v2/process-instances/{processInstanceKey}/sequence-flows
 dovw GET    /v2/process-instances/statistics/by-day
 dovw GET    /v2/process-definitions/{processDefinitionKey}/statistics/cycle-times
+dovw GET    /v2/process-definitions/{processDefinitionKey}/statistics/agent-calls
 dovw GET    /v2/process-instances/{processInstanceKey}/statistics/element-instances
 dovw GET    /v2/process-instances/{processInstanceKey}/statistics/wait-states
 dov  POST   /v2/user-tasks/search

@@ -114,7 +114,7 @@ async def make(filled, databases, services, monkeypatch):
 def path(route, key):
     if route.path.endswith("/snapshot"):
         key += ENDED  # of which the instance is everything
-    days = "?startTime=2026-11-18T00:00:00Z" if route.path.endswith("/cycle-times") else ""
+    days = "?startTime=2026-11-18T00:00:00Z" if re.search("/statistics/(cycle-times|agent-calls)$", route.path) else ""
     segments = (key_text(each[1:-1], key) if each.startswith("{") else each for each in route.path.split("/"))
     return "/".join(segments) + days
 

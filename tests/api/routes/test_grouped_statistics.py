@@ -147,7 +147,7 @@ UNLIKE = ("it isn't here: the customer's data", "card of somebody has a limit", 
 
 
 async def test_incidents_by_cause(rows, reader):
-    """The numbers are exact, and the filter of a cause finds what was counted."""
+    """The numbers are exact, by tenant, and the filter of a cause finds what was counted."""
     rows.definition(KEY)
     rows.definition(KEY + 1, version=2)
     messages = [*(message for group in ALIKE for message in group), *UNLIKE]
@@ -176,6 +176,11 @@ async def test_incidents_by_cause(rows, reader):
     more = {"page": {"after": small["page"]["endCursor"]}}
     rest = await found(reader, "incidents/statistics/by-cause", more)
     assert [*small["items"], *rest["items"]] == document["items"]
+    rows.definition(KEY + 2, tenant_id="other")
+    rows.incident(KEY + 301, message=ALIKE[0][0], process_definition_key=KEY + 2, tenant_id="other")
+    same = {"filter": {"causeHashCode": first["causeHashCode"]}}
+    counts = (await found(reader, "incidents/statistics/by-cause", same))["items"]
+    assert {one["tenantId"]: one["activeIncidentsCount"] for one in counts} == {"<default>": 3, "other": 1}
 
 
 async def test_instances_of_an_error_by_definition(data, reader):

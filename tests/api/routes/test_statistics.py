@@ -206,6 +206,9 @@ async def test_what_happened_by_day(rows, reader):
     }
     of_one = (await by_day(reader, "2026-11-18T00:00:00+01:00", days=2, processDefinitionId="other")).json["items"]
     assert [(day["started"], day["running"]) for day in of_one] == [(1, 20), (0, 20)]
+    assert (await by_day(reader, "2026-11-18T00:00:00+01:00", days=2, tenantId="<default>")).json == answer
+    of_other = (await by_day(reader, "2026-11-18T00:00:00+01:00", days=2, tenantId="other")).json["items"]
+    assert [(day["started"], day["running"]) for day in of_other] == [(0, 0), (0, 0)]
     assert len((await by_day(reader, NOW)).json["items"]) == 14
     old = (await by_day(reader, "2026-01-01T00:00:00Z", days=1)).json["items"]
     assert [(day["started"], day["running"]) for day in old] == [(0, None)]

@@ -6,7 +6,7 @@ import { instanceOf } from '../../lib/instance.ts';
 import { useResource } from '../../lib/resource.ts';
 import { href, put, query } from '../../lib/router.ts';
 import type { Definition } from '../../lib/shapes.ts';
-import { processUrl } from '../../lib/urls.ts';
+import { instancesUrl, processUrl } from '../../lib/urls.ts';
 import { Head } from '../../parts/head.tsx';
 import { ProblemBox } from '../../parts/problem.tsx';
 import { Wizard } from './wizard.tsx';
@@ -38,7 +38,6 @@ export function Migration() {
   const subject = useResource(instance ? `itself ${instance}` : '', (abort) => instanceOf(instance!, abort)).data.value;
   const target = data?.others.find((one) => one.processDefinitionKey === wanted) ?? data?.others[0];
   const filter = { ...instanceFilter(values), processDefinitionKey: key };
-  const ofSource = data && { process: data.from.processDefinitionId, version: data.from.version };
   return (
     <div class="full">
       <Head
@@ -53,7 +52,14 @@ export function Migration() {
               {instance ? (
                 <a href={href(`/instances/${instance}`)}>{subject?.businessId ?? instance}</a>
               ) : (
-                <a href={href('/instances', { ...ofSource, ...values })}>{t('nav.instances')}</a>
+                <a
+                  href={instancesUrl(data.from.processDefinitionId, data.from.tenantId, {
+                    ...values,
+                    version: data.from.version,
+                  })}
+                >
+                  {t('nav.instances')}
+                </a>
               )}
             </>
           )
