@@ -7,13 +7,30 @@ from dataclasses import dataclass
 from typing import Any
 
 from vivero.core.agents.memory.context import Content, Message, TokenUsage, ToolDefinition
+from vivero.core.feel import EvaluationError, from_json
 
 STOP, LENGTH, TOOL_USE, CONTENT_FILTERED = "STOP", "LENGTH", "TOOL_USE", "CONTENT_FILTERED"
 PDF = "application/pdf"
 IMAGES = ("image/jpeg", "image/png", "image/gif", "image/webp")
 """The files that all protocols take, beside texts."""
+MOST_VALUES = 20_000
+CHARACTERS_PER_TOKEN = 3
+"""A cautious estimate, where a provider has not counted."""
 PAUSE = "PAUSE"
 """The model wants to be asked again, without input."""
+
+
+def parsed_text(text: str) -> Any:
+    """The value of a text that a model has written as JSON. None: it is none, or has more values than are read.
+
+    Other work of the program waits meanwhile.
+    """
+    if sum(map(text.count, ",[{")) > MOST_VALUES:
+        return None
+    try:
+        return from_json(text)
+    except (EvaluationError, ArithmeticError, RecursionError):
+        return None
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,7 +11,7 @@ from vivero.core.agents.errors import NOT_PARSED, AgentError
 from vivero.core.agents.inputs import AgentInputs
 from vivero.core.agents.loop import REFUSED, Activate, Respond, tool_call_variable
 from vivero.core.agents.memory.context import AgentContext, AssistantMessage, TextContent, built, written
-from vivero.core.feel import EvaluationError, from_json
+from vivero.core.agents.model import parsed_text
 
 _FENCED = re.compile(r"\s*```[A-Za-z]*[ \t]*\n(.*?)\n?\s*```\s*", re.DOTALL)
 
@@ -46,10 +46,7 @@ def _parsed(text: str) -> Any:
 def _parsed_if(text: str) -> Any:
     """The value of a text that is JSON, perhaps in a fence; None for another."""
     fenced = _FENCED.fullmatch(text)
-    try:
-        return from_json(fenced[1] if fenced else text)
-    except (EvaluationError, ArithmeticError, RecursionError):
-        return None
+    return parsed_text(fenced[1] if fenced else text)
 
 
 def task_response(step: Activate | Respond, inputs: AgentInputs) -> dict[str, Any]:

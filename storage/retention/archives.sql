@@ -177,7 +177,8 @@ UNION ALL SELECT 'incidents', row_to_json(t)::text FROM incidents t WHERE proces
 UNION ALL SELECT 'user_tasks', row_to_json(t)::text FROM user_tasks t WHERE process_instance_key = ANY ($1)
 UNION ALL SELECT 'user_task_comments', (to_jsonb(t) - 'archive_file')::text FROM user_task_comments t
     WHERE process_instance_key = ANY ($1)
-UNION ALL SELECT 'decision_instances', row_to_json(t)::text FROM decision_instances t WHERE process_instance_key = ANY ($1);
+UNION ALL SELECT 'decision_instances', row_to_json(t)::text FROM decision_instances t WHERE process_instance_key = ANY ($1)
+UNION ALL SELECT 'agent_calls', row_to_json(t)::text FROM agent_calls t WHERE process_instance_key = ANY ($1);
 
 -- name: open_events
 -- By the index on the root, in the order of the log.

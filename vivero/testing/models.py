@@ -20,7 +20,7 @@ from vivero.core.agents.memory.context import (
     ToolCallResultMessage,
     built,
 )
-from vivero.core.agents.model import STOP, TOOL_USE, AskedCall, ModelAnswer
+from vivero.core.agents.model import CHARACTERS_PER_TOKEN, STOP, TOOL_USE, AskedCall, ModelAnswer
 from vivero.core.agents.results import text_of
 from vivero.core.bpmn.model import Process
 from vivero.core.feel import from_json, to_json
@@ -46,8 +46,6 @@ from vivero.testing.scripts import ModelCall, Said, Script, Text, Tool
 from vivero.worker.single_jobs import outside_of_loops
 
 LIMIT_S = 60.0
-CHARACTERS_PER_TOKEN = 3
-"""The cautious estimate of a server's budgets."""
 
 
 class ScriptedModels:

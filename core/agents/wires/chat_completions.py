@@ -18,7 +18,17 @@ from vivero.core.agents.memory.context import (
     TokenUsage,
     ToolCallResultMessage,
 )
-from vivero.core.agents.model import CONTENT_FILTERED, LENGTH, PDF, STOP, TOOL_USE, AskedCall, ModelAnswer, ModelRequest
+from vivero.core.agents.model import (
+    CONTENT_FILTERED,
+    LENGTH,
+    PDF,
+    STOP,
+    TOOL_USE,
+    AskedCall,
+    ModelAnswer,
+    ModelRequest,
+    parsed_text,
+)
 from vivero.core.agents.tools import alias, by_alias
 from vivero.core.agents.wires.shapes import (
     arguments_of,
@@ -31,7 +41,7 @@ from vivero.core.agents.wires.shapes import (
     unreadable,
     usage_or_none,
 )
-from vivero.core.feel import EvaluationError, from_json, to_json
+from vivero.core.feel import to_json
 
 _STOPS = {"stop": STOP, "length": LENGTH, "tool_calls": TOOL_USE, "content_filter": CONTENT_FILTERED}
 
@@ -129,12 +139,7 @@ def _arguments(text: Any) -> Mapping[str, Any] | None:
     """The arguments, which are JSON in a text. Some servers give the object itself, or nothing for no arguments."""
     if text is None or text == "":
         return {}
-    if not isinstance(text, str):
-        return arguments_of(text)
-    try:
-        return arguments_of(from_json(text))
-    except (EvaluationError, ArithmeticError, RecursionError):
-        return None
+    return arguments_of(parsed_text(text) if isinstance(text, str) else text)
 
 
 def _usage(usage: Any) -> TokenUsage | None:

@@ -15,6 +15,7 @@ import trio
 
 from vivero.core.agents.errors import AgentError
 from vivero.core.agents.memory.context import TokenUsage
+from vivero.core.agents.model import CHARACTERS_PER_TOKEN
 from vivero.core.agents.wires.prices import MILLIONTHS, Price, Prices
 from vivero.engine.connectors.agent_settings import AgentSettings
 from vivero.engine.connectors.agents.model_calls import PreparedCall
@@ -38,8 +39,6 @@ LOOK_S = 1.0
 """The interval in which a call that runs looks whether agents were stopped."""
 PAUSE_S = 30.0
 """The pause of a job whose agents are stopped, before it is tried again."""
-CHARACTERS_PER_TOKEN = 3
-"""A cautious estimate of the tokens of a request."""
 MOST_TOKENS = 2**40
 OUTPUT_TOKENS = 4096
 """Reserved for an answer whose length the model does not limit."""

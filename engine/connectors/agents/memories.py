@@ -9,10 +9,13 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
+import trio
+
 from vivero.core.agents.errors import INVALID_INPUT, UNSUPPORTED_DOCUMENT, AgentError
 from vivero.core.agents.inputs import get, text
 from vivero.core.agents.memory.context import DOCUMENT_STORE, IN_PROCESS
 from vivero.core.feel import EvaluationError, from_json, to_json
+from vivero.engine.connectors.errors import ConnectorError
 from vivero.engine.connectors.outbound.documents import CallDocuments
 from vivero.engine.connectors.work.calls import Call
 
@@ -20,6 +23,8 @@ MOST_BYTES = 4 * 1024 * 1024
 MOST_PREVIOUS = 100
 """Earlier documents that a context names."""
 JSON = "application/json"
+PAUSES_S = (1.0, 2.0, 4.0, 8.0, 15.0, 30.0)
+"""Pauses between attempts to store a conversation, within the time of its job."""
 
 
 async def opened(call: Call, name: str, documents: CallDocuments | None) -> Call:
@@ -65,9 +70,7 @@ async def closed(
     content = to_json({"messages": conversation["messages"]}).encode()
     if len(content) > MOST_BYTES:
         raise AgentError(INVALID_INPUT, f"the conversation has more than {MOST_BYTES} bytes")
-    store = _known(documents)
-    async with store.turn():
-        reference = await store.store(call.job, JSON, content)
+    reference = await _stored(_known(documents), call, content)
     before = get(get(call.inputs, name), "conversation") or {}
     previous = before.get("previousDocuments")
     earlier = [*(previous if isinstance(previous, list) else []), before.get("document")]
@@ -78,6 +81,23 @@ async def closed(
         "previousDocuments": [each for each in earlier if each is not None][-MOST_PREVIOUS:],
     }
     return _pointing(variables, pointer)
+
+
+async def _stored(store: CallDocuments, call: Call, content: bytes) -> Mapping[str, Any]:
+    """The reference to a new document. The answer in it is paid, so a store that is away is waited for.
+
+    Raises ConnectorError, after the pauses if a repetition could help.
+    """
+    for pause_s in PAUSES_S:
+        try:
+            async with store.turn():
+                return await store.store(call.job, JSON, content)
+        except ConnectorError as error:
+            if error.final:
+                raise
+        await trio.sleep(pause_s)
+    async with store.turn():
+        return await store.store(call.job, JSON, content)
 
 
 def _pointing(variables: Mapping[str, Any], pointer: Mapping[str, Any]) -> dict[str, Any]:

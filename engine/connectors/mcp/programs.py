@@ -21,7 +21,7 @@ import trio
 from mcp.shared.message import SessionMessage
 
 from vivero.engine.connectors.errors import ConnectorError
-from vivero.engine.connectors.mcp.transport import MOST_VALUES, ValueCounter
+from vivero.engine.connectors.http.value_counts import MOST_VALUES, ValueCounter
 
 PATH = "/usr/local/bin:/usr/bin:/bin"
 """The only variable that a program has beside its own ones."""

@@ -5,7 +5,6 @@ The library hides failures of its transport behind errors of its own, so the fir
 
 from __future__ import annotations
 
-import re
 from collections.abc import AsyncIterator
 from contextlib import suppress
 from typing import Protocol
@@ -17,12 +16,10 @@ import trio
 from vivero.engine.connectors.errors import ConnectorError
 from vivero.engine.connectors.http.addresses import AddressPolicy, ForbiddenAddress
 from vivero.engine.connectors.http.transport import CheckedTransport
+from vivero.engine.connectors.http.value_counts import MOST_VALUES, ValueCounter
 
 CONNECTIONS = 4
 """A stream that the server opens, the requests, and the end of the session."""
-MOST_VALUES = 20_000
-"""Values of JSON in one response: nothing else runs while the library makes objects of them, 10 µs for each."""
-_LINE_ENDS = re.compile(rb"[\r\n]+")
 
 
 class Bounds(Protocol):
@@ -95,31 +92,6 @@ class BoundedTransport(httpx2.AsyncBaseTransport):
 
     async def aclose(self) -> None:
         await self._transport.aclose()
-
-
-class ValueCounter:
-    """Counts the values of JSON in parts of a response by the signs before them, which lie outside of texts.
-
-    No text of JSON has a line end, so each line of an event stream begins outside of a text.
-    """
-
-    __slots__ = ("_count", "_in_text", "_rest")
-
-    def __init__(self) -> None:
-        self._count, self._in_text, self._rest = 0, False, b""
-
-    def add(self, part: bytes) -> int:
-        """The values so far."""
-        content = self._rest + part
-        kept = len(content) - (len(content) - len(content.rstrip(b"\\"))) % 2  # the last sign begins an escape
-        content, self._rest = content[:kept], content[kept:]
-        for number, line in enumerate(_LINE_ENDS.split(content.replace(b"\\\\", b"").replace(b'\\"', b""))):
-            split = line.split(b'"')
-            begins = self._in_text and not number
-            structure = b"".join(split[begins::2])
-            self._count += sum(map(structure.count, (b",", b"[", b"{")))
-            self._in_text = bool((len(split) - 1 + begins) % 2)
-        return self._count
 
 
 def _in_utf8(headers: httpx.Headers) -> list[tuple[bytes, bytes]]:

@@ -8,6 +8,7 @@ import pytest
 from tests.core.agents.agent_words import after_calls, asks, result, take
 from vivero.core.agents.errors import AgentError
 from vivero.core.agents.memory.context import TokenUsage, written
+from vivero.core.agents.model import parsed_text
 from vivero.core.agents.wires.providers import CHAT, CONVERSE, MESSAGES, read_provider
 from vivero.core.agents.wires.signatures import AwsKeys, signed
 from vivero.core.agents.wires.table import WIRES, refusal
@@ -302,3 +303,11 @@ def test_a_refusal_tells_no_message_of_the_provider():
         "status": 429,
         "providerCode": "ThrottlingException",
     }
+
+
+@pytest.mark.parametrize(
+    ("text", "value"),
+    [('{"a": [1, null]}', {"a": [1, None]}), ("no", None), ("[" * 600, None), (f"[{'1,' * 30_000}1]", None)],
+)
+def test_texts_of_models_are_read_within_bounds(text, value):
+    assert parsed_text(text) == value

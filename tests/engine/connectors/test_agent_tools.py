@@ -4,20 +4,26 @@ import json
 from contextlib import nullcontext
 from types import SimpleNamespace
 
+import pytest
+
 from tests.core.engine import raw
 from tests.engine.connectors.agent_models import TOOLS, Script, agent, agent_task, chat
 from tests.engine.connectors.dispatching import ended, running
 from tests.engine.connectors.mcp_servers import McpServer, said, tool
 from tests.engine.connectors.test_agents import WEATHER, answer_of, complete, incident, resolve
+from vivero.core.agents.errors import AgentError
 from vivero.core.agents.memory.context import AgentMetrics, ToolDefinition
 from vivero.core.agents.model import AskedCall, ModelAnswer, ModelRequest, ResponseFormat
 from vivero.core.agents.wires.providers import Provider
 from vivero.core.records.user_tasks import CompleteUserTask
 from vivero.engine.connectors.agent_settings import AgentSettings
+from vivero.engine.connectors.agents import memories
 from vivero.engine.connectors.agents.call_records import answered, record_of
-from vivero.engine.connectors.agents.model_calls import PreparedCall
+from vivero.engine.connectors.agents.model_calls import PreparedCall, ReadyCall, respond
 from vivero.engine.connectors.errors import ConnectorError
+from vivero.engine.connectors.http.http_client import HttpResponse
 from vivero.engine.connectors.outbound.documents import SentFile
+from vivero.engine.connectors.work.secrets import UsedSecrets
 
 ALLOWED = AgentSettings(providers="openaiCompatible", endpoints="127.0.0.1")
 
@@ -75,11 +81,21 @@ def test_records_name_tools_beyond_those_that_they_list():
     assert (len(record.offered), record.called) == (100, ["t129", "(unknown)"])
 
 
+async def test_an_answer_of_many_values_is_not_read():
+    """Its objects would stop all other work for seconds."""
+
+    async def call(_request, _credentials):
+        return HttpResponse(200, (), b"[" + b"[]," * 20_000 + b"[]]")
+
+    with pytest.raises(AgentError, match="has more than 20000 values"):
+        await respond(ReadyCall(None, 5), SimpleNamespace(call=call), UsedSecrets({}))
+
+
 class Files:
     """Documents of a node, by id."""
 
     def __init__(self, **files) -> None:
-        self.files = files
+        self.files, self.refusals = files, 0
 
     def turn(self):
         return nullcontext()
@@ -93,6 +109,9 @@ class Files:
         return file
 
     async def store(self, _job, kind, content):
+        if self.refusals:
+            self.refusals -= 1
+            raise ConnectorError("DOCUMENT_STORE", "the store is away")
         id = f"made{len(self.files)}"
         self.files[id] = SentFile(id, kind, content)
         return document(id)
@@ -131,9 +150,14 @@ async def test_documents_reach_the_model(engine, connect, server):
         assert len(script.bodies) == 2
 
 
-async def test_a_conversation_in_documents(engine, connect, server):
-    """Each turn has its own document. The variable has references only, also in the response."""
+async def test_a_conversation_in_documents(engine, connect, server, monkeypatch):
+    """Each turn has its own document. The variable has references only, also in the response.
+
+    A store that is away does not let an answer be paid again.
+    """
+    monkeypatch.setattr(memories, "PAUSES_S", (0, 0))
     stored = Files()
+    stored.refusals = 2
     server.answer = script = Script([chat(None, ("s", "Slow", {})), chat("Done."), chat("Again.")])
     await engine.deploy(agent(server.url, memory__storage__type="camunda-document"))
     async with running(engine.dispatching(connect, agents=ALLOWED, documents=stored, allowed_targets="127.0.0.1")):
@@ -147,6 +171,7 @@ async def test_a_conversation_in_documents(engine, connect, server):
         last = json.loads(stored.files["made1"].content)["messages"]
         assert [each["role"] for each in last] == ["system", "user", "assistant", "tool_call_result", "assistant"]
         assert script.results() == ["seen"]
+        assert len(script.bodies) == 2
         await engine.create(question="And now?", context=context)
         await ended(engine, 2)
         assert [each["role"] for each in script.bodies[2]["messages"]][-2:] == ["assistant", "user"]

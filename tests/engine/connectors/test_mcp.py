@@ -16,14 +16,14 @@ import trio
 
 from tests.engine.connectors.mcp_servers import MODERN, EventStreams, McpServer, said, tool
 from tests.engine.connectors.test_http_json import written
-from tests.eventually import eventually_sync
+from tests.eventually import eventually, eventually_sync
 from vivero.core.shared.secret_places import HEADER
 from vivero.engine.connectors.agent_settings import AgentSettings
 from vivero.engine.connectors.contracts.tool_servers.mcp import MCP_CLIENT, MCP_REMOTE
+from vivero.engine.connectors.http.value_counts import ValueCounter
 from vivero.engine.connectors.mcp import programs
 from vivero.engine.connectors.mcp.configured import McpConfigured
 from vivero.engine.connectors.mcp.remote import McpRemote
-from vivero.engine.connectors.mcp.transport import ValueCounter
 from vivero.engine.connectors.settings import ConnectorSettings
 from vivero.engine.connectors.work.calls import outcome
 from vivero.engine.connectors.work.jobs import ConnectorJob
@@ -381,9 +381,9 @@ def program(work, tmp_path):
 def is_alive(pid):
     try:
         os.kill(pid, 0)
-    except ProcessLookupError:
+        return "State:\tZ" not in Path(f"/proc/{pid}/status").read_text()
+    except (ProcessLookupError, FileNotFoundError):
         return False
-    return "State:\tZ" not in Path(f"/proc/{pid}/status").read_text()
 
 
 async def test_a_program_has_only_what_the_operator_gives_it(program, tmp_path, monkeypatch):
@@ -415,7 +415,7 @@ async def test_a_program_that_does_not_end_is_killed(program, tmp_path, monkeypa
     monkeypatch.setattr(programs, "END_S", 0.05)
     pid = tmp_path / "pid"
     await program("where", "stubborn", str(pid))
-    assert not is_alive(int(pid.read_text()))
+    await eventually(lambda: not is_alive(int(pid.read_text())))
 
 
 async def test_a_program_that_writes_too_much_at_once(program):

@@ -334,6 +334,13 @@ async def test_what_is_deleted_or_erased_meanwhile_comes_into_no_file(roots, arc
     assert sorted(trees(kept)) == roots[1:]
 
 
+AGENT_CALL = """INSERT INTO agent_calls (job_key, call_id, process_instance_key, element_instance_key, process_id,
+    element_id, tenant_id, ended_at, turn, cause, duration_ms, provider, model, outcome, request_digest, currency,
+    tools_offered, tools_called)
+VALUES (1, 'c', $1, 2, 'p', 'agent', '<default>', now(), 1, 'PROMPT', 7, 'openai', 'm', 'ANSWERED', 'd', '',
+    '{}', '{}')"""
+
+
 async def comment(connection, root, text):
     await connection.execute(
         "INSERT INTO user_task_comments (user_task_key, process_instance_key, root_key, tenant_id, author, created_at,"
@@ -349,6 +356,7 @@ async def test_a_comment_that_comes_after_the_file_is_archived_before_the_deleti
     """While the file is stored, or later. An erasure waits for nothing."""
     first, second, third = roots[:3]
     await comment(connection, first, "before")
+    await connection.execute(AGENT_CALL, (first,))
 
     async def meanwhile():
         await comment(connection, first, "meanwhile")
@@ -366,6 +374,7 @@ async def test_a_comment_that_comes_after_the_file_is_archived_before_the_deleti
     lines = {int(tree["rootKey"]): tree for tree in map(json.loads, kept.content(newest.name).splitlines())}
     texts = {root: [row["text"] for row in tree["user_task_comments"]] for root, tree in lines.items()}
     assert texts == {first: ["before", "meanwhile"], second: ["later"]}
+    assert [row["model"] for tree in lines.values() for row in tree.get("agent_calls", ())] == ["m"]
     assert not any("archive_file" in row for tree in lines.values() for row in tree["user_task_comments"])
     await archive.erase([second], history.REQUEST)  # another file takes its place, and still has the comments
     assert await archive.before_deletion([first]) == [first]

@@ -1,0 +1,34 @@
+"""Counts values of JSON before they are read: nothing else runs while objects are made of them, some µs for each."""
+
+from __future__ import annotations
+
+import re
+
+MOST_VALUES = 20_000
+"""Values of JSON in one response."""
+_LINE_ENDS = re.compile(rb"[\r\n]+")
+
+
+class ValueCounter:
+    """Counts the values of JSON in parts of a response by the signs before them, which lie outside of texts.
+
+    No text of JSON has a line end, so each line of an event stream begins outside of a text.
+    """
+
+    __slots__ = ("_count", "_in_text", "_rest")
+
+    def __init__(self) -> None:
+        self._count, self._in_text, self._rest = 0, False, b""
+
+    def add(self, part: bytes) -> int:
+        """The values so far."""
+        content = self._rest + part
+        kept = len(content) - (len(content) - len(content.rstrip(b"\\"))) % 2  # the last sign begins an escape
+        content, self._rest = content[:kept], content[kept:]
+        for number, line in enumerate(_LINE_ENDS.split(content.replace(b"\\\\", b"").replace(b'\\"', b""))):
+            split = line.split(b'"')
+            begins = self._in_text and not number
+            structure = b"".join(split[begins::2])
+            self._count += sum(map(structure.count, (b",", b"[", b"{")))
+            self._in_text = bool((len(split) - 1 + begins) % 2)
+        return self._count
