@@ -9,8 +9,10 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Iterator, Mapping
 from dataclasses import dataclass, field
+from types import MappingProxyType
 
 import structlog
+import trio
 
 from vivero.core.bpmn.elements.retention_limits import LONGEST_MS
 from vivero.engine.jobs import schedules
@@ -45,6 +47,8 @@ FILES_EVERY_S = 3600.0
 FILES_UNUSED_S = 24 * 3600.0
 """The time that an unused file stays, for requests and batches that still read it."""
 RUNS_AT_ONCE = 16
+STILL_S = 60.0
+"""Chores that follow the progress of a partition look at least this often."""
 VALUES_PAUSE_S = 0.05
 """The pause between two steps that hash the values of old variables."""
 
@@ -86,9 +90,14 @@ def dispatcher_settings(types: Mapping[str, JobTypeSettings]) -> JobSettings:
     )
 
 
-def of_partitions(settings: ChoreSettings, connections: Connections) -> JobRegistry:
-    """The chores that belong to a partition. `connections()` lends a connection for a statement."""
-    return JobRegistry.of(_of_partitions(settings, connections))
+def of_partitions(
+    settings: ChoreSettings, connections: Connections, positions: Mapping[int, int] = MappingProxyType({})
+) -> JobRegistry:
+    """The chores that belong to a partition. `connections()` lends a connection for a statement.
+
+    `positions`: how far partitions are processed, as far as this process knows.
+    """
+    return JobRegistry.of(_of_partitions(settings, connections, positions))
 
 
 def of_database(settings: ChoreSettings, connections: Connections) -> JobRegistry:
@@ -96,7 +105,9 @@ def of_database(settings: ChoreSettings, connections: Connections) -> JobRegistr
     return JobRegistry.of(_of_database(settings.retention, connections))
 
 
-def _of_partitions(settings: ChoreSettings, connections: Connections) -> Iterator[JobDefinition]:
+def _of_partitions(
+    settings: ChoreSettings, connections: Connections, positions: Mapping[int, int]
+) -> Iterator[JobDefinition]:
     every_s, limit = settings.maintenance.every_s, settings.expiry.messages
     trimmed_until: dict[int, int] = {}
 
@@ -123,11 +134,21 @@ def _of_partitions(settings: ChoreSettings, connections: Connections) -> Iterato
     async def hash_values(connection: Connection, execution: Execution) -> bool:
         return await variable_values.hash_next(connection, _partition(execution), execution.epoch)
 
+    def progress(execution: Execution) -> object:
+        """Only commands fill the logs and the cursor. Another process may handle them: a look a minute is sure."""
+        position = positions.get(_partition(execution))
+        minute = trio.current_time() // STILL_S
+        return None if position is None else (execution.epoch, position, minute)
+
+    def term(execution: Execution) -> object:
+        """Old variables appear with the migration alone, and what an older node changes belongs to an earlier term."""
+        return execution.epoch
+
     yield chore("expired-messages", settings.expiry.every_s, connections, expire, settings.expiry.pause_s, True)
-    yield chore("log-partitions", every_s, connections, make_log_partitions, by_partition=True)
+    yield chore("log-partitions", every_s, connections, make_log_partitions, by_partition=True, state=progress)
     yield chore("element-counts", every_s, connections, add_up, by_partition=True)
-    yield chore("log-cursor", every_s, connections, trim, by_partition=True)
-    yield chore("variable-values", every_s, connections, hash_values, VALUES_PAUSE_S, by_partition=True)
+    yield chore("log-cursor", every_s, connections, trim, by_partition=True, state=progress)
+    yield chore("variable-values", every_s, connections, hash_values, VALUES_PAUSE_S, by_partition=True, state=term)
     store = open_store(settings.retention)
     archive = None if store is None else Archive(store, connections)
     before, delete_orphans = (None, None) if archive is None else (archive.before_deletion, archive.delete_orphans)

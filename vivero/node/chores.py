@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import AsyncGenerator, Iterator, Mapping
 from contextlib import asynccontextmanager
 from functools import partial
+from types import MappingProxyType
 
 from vivero.config import budget
 from vivero.config.roles import Role
@@ -41,8 +42,10 @@ async def no_connections() -> AsyncGenerator[Connection]:
     yield
 
 
-def registries(config: Config, connections: execution.Connections) -> dict[Role, JobRegistry]:
-    """The chores by the role of the nodes that do them."""
+def registries(
+    config: Config, connections: execution.Connections, positions: Mapping[int, int] = MappingProxyType({})
+) -> dict[Role, JobRegistry]:
+    """The chores by the role of the nodes that do them. `positions`: how far partitions are processed."""
     settings = ChoreSettings(config.expiry, config.maintenance, config.retention)
     of_database = chores.of_database(settings, connections).definitions.values()
     keys_s = config.documents.max_link_s + LINK_KEY_S
@@ -50,7 +53,7 @@ def registries(config: Config, connections: execution.Connections) -> dict[Role,
     of_documents = document_chores.chores(config.retention, keys_s, connections, stores)
     of_alerts = alert_chores.chores(config.connectors, config.outbox, connections, partial(_secrets, config))
     return {
-        Role.ENGINE: chores.of_partitions(settings, connections),
+        Role.ENGINE: chores.of_partitions(settings, connections, positions),
         Role.JOBS: JobRegistry.of((*of_database, *of_documents, *of_alerts)),
     }
 
@@ -64,7 +67,8 @@ class Chores(NodePart):
 
     def __init__(self, config: Config, connections: Connections, node: str) -> None:
         self._pool = Pool(connections.by_deadline("chore-runs", **SESSION), budget.CHORES)
-        found = registries(config, self._pool.connection)
+        self._positions: dict[int, int] = {}
+        found = registries(config, self._pool.connection, self._positions)
         mine = JobRegistry.of(_all(registry for role, registry in found.items() if config.has_role(role)))
         self._dispatcher = JobDispatcher(
             connections.dedicated("chores", **CHORES),
@@ -86,7 +90,8 @@ class Chores(NodePart):
         self._pool.abort()
 
     def hears(self, events: NodeEvents) -> None:
-        """Look when executions were changed by hand, or the clock changed."""
+        """Look when executions were changed by hand, or the clock changed. Some chores follow progress."""
+        events.progress.append(self._positions.__setitem__)
         events.channels.changed(self._dispatcher.wake, JOBS_CHANNEL, CLOCK_CHANNEL)
 
     async def close(self) -> None:

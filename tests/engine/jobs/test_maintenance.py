@@ -1,11 +1,15 @@
 """Maintenance: partitions of the logs ahead, a short cursor, counts added up."""
 
-from contextlib import contextmanager
+from contextlib import asynccontextmanager, contextmanager
 
 import psycopg
 import pytest
 
+from vivero.engine.jobs.execution import Execution
+from vivero.engine.retention import chores
 from vivero.engine.retention.chore_settings import MaintenanceSettings
+from vivero.engine.retention.chores import ChoreSettings, of_partitions
+from vivero.storage.background.job_executions import Run
 from vivero.storage.cluster import maintenance
 from vivero.storage.postgres.errors import Outage, StorageError
 
@@ -246,3 +250,40 @@ async def test_counts_of_another_partition_or_term_are_left_alone(connection, do
     await do_chore("element-counts", partition=2, epoch=-1)
     assert (await connection.execute("SELECT count(*) FROM element_count_changes")).rows == [(1,)]
     assert (await connection.execute(SUMMED)).rows == [(2, 5, "a", 1, 0, 0)]
+
+
+async def test_chores_that_follow_the_log_rest_while_it_stands_still(connection, monkeypatch):
+    """A look a minute stays, because another process may handle the commands."""
+    lent, positions = [], {}
+    monkeypatch.setattr(chores, "STILL_S", 1e12)
+
+    @asynccontextmanager
+    async def lends():
+        lent.append(1)
+        yield connection
+
+    known = of_partitions(ChoreSettings(), lends, positions).definitions
+
+    async def looks(epoch):
+        """The names of the chores that ask PostgreSQL."""
+        found = []
+        for name in ("log-partitions", "log-cursor", "element-counts", "variable-values"):
+            before = len(lent)
+            run = Run("id", name, 0, None, None, 1, "lease", 0, 0, 0, epoch)
+            await known[f"vivero.{name}"].handler(Execution(run))
+            found += [name] if len(lent) > before else []
+        return found
+
+    (epoch,) = (await connection.execute("SELECT epoch FROM partitions WHERE id = 1")).rows[0]
+    following = ["log-partitions", "log-cursor"]
+    assert await looks(epoch) == [*following, "element-counts", "variable-values"]
+    assert await looks(epoch) == [*following, "element-counts"], "no progress is known"
+    positions[1] = 7
+    assert await looks(epoch) == [*following, "element-counts"]
+    assert await looks(epoch) == ["element-counts"]
+    positions[1] = 8
+    assert await looks(epoch) == [*following, "element-counts"]
+    assert await looks(epoch + 1) == [*following, "element-counts", "variable-values"]
+    assert await looks(epoch + 1) == ["element-counts"]
+    monkeypatch.setattr(chores, "STILL_S", 1e-6)
+    assert await looks(epoch + 1) == [*following, "element-counts"], "the time is over"
