@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import mail
 import pytest
 
-from vivero.testing import Processes, text, tool
+from vivero.testing import Processes, recorded, text, tool
 
+HERE = Path(__file__).parent
 QUESTION = [text({"category": "question"})]
 
 
@@ -38,6 +41,14 @@ def test_advertising_gets_no_answer(mails: Processes) -> None:
     mails.mock_model("classify", [text({"category": "advertising"})])
     run = mails.start(variables={"sender": "x@example.com", "mail": "Buy our pots!"})
     run.expect_completed("filed").expect_not_entered("agent", "send")
+
+
+def test_a_recorded_case_comes_to_the_same_end(mails: Processes) -> None:
+    """The answers of a real model: `vivero agents rerun KEY --json > order17.jsonl`."""
+    mails.mock_model("agent", recorded(HERE / "order17.jsonl", "agent"))
+    run = mails.start(variables={"sender": "ana@example.com", "mail": "Where is my order 17?"})
+    run.expect_completed("answered").expect_variables(answer="Your order is 3 days late. We are sorry.")
+    run.agent("agent").expect_tool_calls(tool("FindOrder", order=17))
 
 
 CASES = [

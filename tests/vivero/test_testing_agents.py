@@ -1,10 +1,14 @@
 """Agents in the test kit: the model has a script, and everything else is what a server does."""
 
+import json
+
 import pytest
 
 from tests.engine.connectors.agent_models import agent
 from tests.engine.whole_engine import HEAD
-from vivero.testing import JobFailure, Processes, text, tool
+from vivero.core.agents.memory.context import AssistantMessage, TextContent, ToolCall
+from vivero.operations.agent_reruns import RerunReport
+from vivero.testing import JobFailure, Processes, recorded, text, tool
 
 ERROR = (
     '<zeebe:header key="errorExpression" value="=if error.code = &#34;MAXIMUM_NUMBER_OF_MODEL_CALLS_REACHED&#34;'
@@ -14,6 +18,10 @@ CAUGHT = (
     '<boundaryEvent id="stopped" attachedToRef="agent"><errorEventDefinition/></boundaryEvent><userTask id="person">'
     "<extensionElements><zeebe:userTask/></extensionElements></userTask>"
     '<sequenceFlow id="c" sourceRef="stopped" targetRef="person"/>'
+)
+APPROVED = (
+    '<serviceTask id="Refund"><extensionElements><zeebe:taskDefinition type="refund"/><zeebe:properties>'
+    '<zeebe:property name="vivero.approval" value="always"/></zeebe:properties></extensionElements></serviceTask>'
 )
 TASK = f"""{HEAD}<process id="p" isExecutable="true"><startEvent id="start"/><sequenceFlow id="a" sourceRef="start"
 targetRef="ask"/><serviceTask id="ask"><extensionElements><zeebe:taskDefinition type="io.camunda.agenticai:aiagent:1"/>
@@ -54,6 +62,29 @@ def test_a_tool_that_waits_lets_the_agent_wait(started):
     run = started([tool("Slow"), text("Done")])
     run.expect_active("Slow").complete("Slow", {"toolCallResult": 7}).expect_completed()
     assert run.agent("agent").calls[-1].results == [("Slow", "7")]
+
+
+def test_recorded_answers_and_approvals(started, tmp_path):
+    """The lines are those that `vivero agents rerun` prints."""
+    said = [
+        ("agent", "", [{"name": "Refund", "arguments": {"euros": 5}}]),
+        ("other", "No.", []),
+        ("agent", "Done.", []),
+    ]
+    report = RerunReport()
+    for turn, (element, content, calls) in enumerate(said):
+        calls = [ToolCall("c", each["name"], each["arguments"]) for each in calls]
+        report.add(element, turn, "same", AssistantMessage({}, [TextContent(content)], calls))
+    case = tmp_path / "case.jsonl"
+    case.write_text("".join(f"{json.dumps(row)}\n" for row in [*report.rows, {"text": "agent: the same end"}]))
+    run = started(recorded(case, "agent"), tools=APPROVED)
+    run.complete_user_task("Refund#approval", {"approved": True}).complete("Refund", {"toolCallResult": 7})
+    run.expect_completed().agent("agent").expect_tool_calls(tool("Refund", euros=5))
+    with pytest.raises(ValueError, match="has no answer of a model of 'nobody'"):
+        recorded(case, "nobody")
+    case.write_text("[1]")
+    with pytest.raises(ValueError, match="is no output of `vivero agents rerun KEY --json`"):
+        recorded(case, "agent")
 
 
 def test_a_function_sees_the_request_and_the_variables(started):

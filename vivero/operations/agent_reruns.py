@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from json import loads
 from typing import Any
 
 from vivero.config.sections import Config
@@ -67,7 +68,9 @@ class RerunReport:
     is_same: bool = True
 
     def add(self, element: str, number: int, request: str, answer: AssistantMessage) -> None:
-        self.rows.append({"element": element, "turn": number, "request": request, "answer": _shown(answer)})
+        calls = [{"name": one.name, "arguments": loads(to_json(one.arguments))} for one in answer.tool_calls or ()]
+        row = {"element": element, "turn": number, "request": request, "answer": _shown(answer)}
+        self.rows.append({**row, "said": "\n".join(map(text_of, answer.content or ())), "calls": calls})
 
     def end(self, *lines: str) -> None:
         """Something was not as recorded."""

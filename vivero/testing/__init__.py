@@ -10,6 +10,6 @@ from vivero.testing.decisions import DecisionTests
 from vivero.testing.instances import ProcessRun
 from vivero.testing.mocks import BpmnError, JobFailure
 from vivero.testing.processes import Processes
-from vivero.testing.scripts import text, tool
+from vivero.testing.scripts import recorded, text, tool
 
-__all__ = ["BpmnError", "DecisionTests", "JobFailure", "ProcessRun", "Processes", "text", "tool"]
+__all__ = ["BpmnError", "DecisionTests", "JobFailure", "ProcessRun", "Processes", "recorded", "text", "tool"]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any, NamedTuple
 
 import msgspec
@@ -40,6 +41,30 @@ def tool(name: str, /, **arguments: Any) -> Tool:
 def text(content: Any) -> Text:
     """The model answers with a text; another value becomes JSON."""
     return Text(content if isinstance(content, str) else msgspec.json.encode(content).decode())
+
+
+class RecordedTurn(msgspec.Struct, frozen=True):
+    """A line of the output of `vivero agents rerun`."""
+
+    element: str = ""
+    said: str = ""
+    calls: list[Tool] = []
+
+
+def recorded(file: str | Path, element: str) -> list[Text | Sequence[Tool]]:
+    """The answers of the model of an agent that really were, as a script.
+
+    `file`: the output of `vivero agents rerun KEY --json`. Raises ValueError: it is another file, or has no answer.
+    """
+    try:
+        lines = [line for line in Path(file).read_text(encoding="utf-8").splitlines() if line.strip()]
+        turns = [msgspec.json.decode(line, type=RecordedTurn) for line in lines]
+    except (msgspec.DecodeError, UnicodeDecodeError) as error:
+        raise ValueError(f"{file} is no output of `vivero agents rerun KEY --json`: {error}") from error
+    found = [turn.calls or Text(turn.said) for turn in turns if turn.element == element]
+    if not found:
+        raise ValueError(f"{file} has no answer of a model of '{element}'")
+    return found
 
 
 class ToolResult(NamedTuple):

@@ -50,6 +50,8 @@ def rerun(
     With --model the model is asked, as the settings of agents allow it. Its calls of tools get the recorded results of
     calls with the same arguments; another call ends the run.
 
+    The output of --json is a script for tests: `vivero.testing.recorded`.
+
     \b
     Examples:
       vivero agents rerun 2251799813685276
@@ -58,7 +60,7 @@ def rerun(
     """
     from vivero.operations.agent_reruns import NotAgain, Wish, run_again  # the libraries of HTTP are slow to load
 
-    wish = Wish(from_turn, None if prompt_file is None else _text(prompt_file), model, database.settings())
+    wish = Wish(from_turn, None if prompt_file is None else _text(prompt_file).rstrip("\n"), model, database.settings())
     report = on_database(database, lambda connection: run_again(connection, int(key), wish), NotAgain)
     print_rows(report.rows, TURNS, as_json)
     for line in report.said:
