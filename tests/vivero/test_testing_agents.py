@@ -73,8 +73,8 @@ def test_recorded_answers_and_approvals(started, tmp_path):
     ]
     report = RerunReport()
     for turn, (element, content, calls) in enumerate(said):
-        calls = [ToolCall("c", each["name"], each["arguments"]) for each in calls]
-        report.add(element, turn, "same", AssistantMessage({}, [TextContent(content)], calls))
+        made = [ToolCall("c", each["name"], each["arguments"]) for each in calls]
+        report.add(element, turn, "same", AssistantMessage({}, [TextContent(content)], made))
     case = tmp_path / "case.jsonl"
     case.write_text("".join(f"{json.dumps(row)}\n" for row in [*report.rows, {"text": "agent: the same end"}]))
     run = started(recorded(case, "agent"), tools=APPROVED)

@@ -51,7 +51,7 @@ class RecordedTurn(msgspec.Struct, frozen=True):
     calls: list[Tool] = []
 
 
-def recorded(file: str | Path, element: str) -> list[Text | Sequence[Tool]]:
+def recorded(file: str | Path, element: str) -> list[Text | list[Tool]]:
     """The answers of the model of an agent that really were, as a script.
 
     `file`: the output of `vivero agents rerun KEY --json`. Raises ValueError: it is another file, or has no answer.
