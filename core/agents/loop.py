@@ -22,7 +22,8 @@ from vivero.core.agents.errors import (
     RESULTS_WITHOUT_CONTEXT,
     AgentError,
 )
-from vivero.core.agents.gateways import mcp
+from vivero.core.agents.gateways import table
+from vivero.core.agents.gateways.table import Gateways, gateways_in, gateways_of
 from vivero.core.agents.inputs import AgentInputs
 from vivero.core.agents.memory.context import (
     ELEMENT_INSTANCE,
@@ -52,7 +53,6 @@ from vivero.core.agents.results import (
     documents_message,
     event_message,
     read_results,
-    result_of,
     written_result,
 )
 from vivero.core.agents.schemas import problems
@@ -118,11 +118,11 @@ def begin(inputs: AgentInputs, job: AgentJob, *, waits: bool = True) -> Ask | Ac
         known = inputs.context
         if known is None or (waits and known.properties.get(ELEMENT_INSTANCE) != job.element_instance_key):
             return _discovery(inputs, context, job)
-        found = mcp.discovered(gateways_in(context), inputs.results)
+        found = table.discovered(gateways_in(context.properties), inputs.results)
         if found is None:
             return WaitForResults()
         context = replace(context, state=AgentState.READY, tool_definitions=[*context.tool_definitions, *found])
-        inputs = replaced(inputs, results=[each for each in inputs.results if not mcp.is_discovery(each)])
+        inputs = replaced(inputs, results=[each for each in inputs.results if not table.is_discovery(each)])
     is_again = waits and context.properties.get(ELEMENT_INSTANCE) != job.element_instance_key
     added = _input(inputs, context, waits and not is_again, is_again)
     if added is None:
@@ -135,20 +135,21 @@ def begin(inputs: AgentInputs, job: AgentJob, *, waits: bool = True) -> Ask | Ac
 
 def _ready(inputs: AgentInputs, job: AgentJob) -> AgentContext:
     """The context of the job with the tools of its definition."""
-    known, tools, gateways = inputs.context, tools_of(inputs.elements), mcp.gateways_of(inputs.elements)
+    known, tools, gateways = inputs.context, tools_of(inputs.elements), gateways_of(inputs.elements)
     metadata = AgentMetadata(job.process_definition_key, job.process_instance_key)
     if known is None:
         if any(result.id is not None for result in inputs.results):
             raise AgentError(RESULTS_WITHOUT_CONTEXT, "toolCallResults has results, but there is no agentContext")
         conversation = Conversation(IN_PROCESS, job.key, [])
         state = AgentState.TOOL_DISCOVERY if gateways else AgentState.READY
-        properties = {mcp.CLIENTS: gateways} if gateways else {}
-        return AgentContext(SCHEMA_VERSION, state, metadata, AgentMetrics(), tools, conversation, properties)
+        return AgentContext(
+            SCHEMA_VERSION, state, metadata, AgentMetrics(), tools, conversation, dict(gateways.properties)
+        )
     was = known.metadata.process_definition_key
-    if set(gateways_in(known)) != set(gateways):
-        text = f"the gateways of the agent were {', '.join(gateways_in(known)) or 'none'}"
-        raise AgentError(CHANGED_GATEWAYS, f"{text}, and are now {', '.join(gateways) or 'none'}")
-    tools += [tool for tool in known.tool_definitions if mcp.route(tool.name, gateways)]
+    if not (had := gateways_in(known.properties)).has_same(gateways):
+        text = f"the gateways of the agent were {', '.join(had.ids) or 'none'}"
+        raise AgentError(CHANGED_GATEWAYS, f"{text}, and are now {', '.join(gateways.ids) or 'none'}")
+    tools += [tool for tool in known.tool_definitions if table.gateway_of(tool.name, gateways)]
     names = {tool.name for tool in tools}
     missing = [tool.name for tool in known.tool_definitions if tool.name not in names]
     if missing and was is not None and str(was) != job.process_definition_key:
@@ -163,17 +164,13 @@ def _ready(inputs: AgentInputs, job: AgentJob) -> AgentContext:
     return replace(known, state=state, metadata=metadata, tool_definitions=tools)
 
 
-def gateways_in(context: AgentContext) -> list[str]:
-    """The ids of the gateways whose tools a context has."""
-    given = context.properties.get(mcp.CLIENTS)
-    return [str(id) for id in given] if isinstance(given, list) else []
-
-
 def _discovery(inputs: AgentInputs, context: AgentContext, job: AgentJob) -> Activate:
     """The calls of all gateways. Events that have come already stay in the variable."""
     context = replace(context, properties={**context.properties, ELEMENT_INSTANCE: job.element_instance_key})
     events = [written_result(result) for result in inputs.results if result.id is None]
-    return Activate(context, mcp.discovery_calls(gateways_in(context)), events, AssistantMessage({}), False)
+    return Activate(
+        context, table.discovery_calls(gateways_in(context.properties)), events, AssistantMessage({}), False
+    )
 
 
 def _input(
@@ -194,7 +191,7 @@ def _input(
     missing = [call for call in calls if call.id not in given]
     if missing and waits and not (inputs.interrupts and events):
         return None
-    answered = [_result(call, given, gateways_in(context)) for call in calls]
+    answered = [_result(call, given, gateways_in(context.properties)) for call in calls]
     documents = documents_message(given[call.id] for call in calls if call.id in given)
     more = [ToolCallResultMessage(answered), *filter(None, [documents]), *_events(events)]
     if is_again and inputs.prompt is not None:
@@ -217,11 +214,10 @@ def _open_calls(messages: Sequence[Message]) -> list[ToolCall]:
     return list(last.tool_calls or ()) if isinstance(last, AssistantMessage) else []
 
 
-def _result(call: ToolCall, given: dict[str, GivenResult], gateways: Sequence[str]) -> ToolCallResult:
-    found, route = given.get(call.id), mcp.route(call.name, gateways)
-    if found is None:
-        return cancelled(call, call.name if route is None else route[0])
-    return result_of(call, found) if route is None else mcp.gateway_result(call, found, route[0], NO_RESULT)
+def _result(call: ToolCall, given: dict[str, GivenResult], gateways: Gateways) -> ToolCallResult:
+    if (found := given.get(call.id)) is None:
+        return cancelled(call, table.gateway_of(call.name, gateways) or call.name)
+    return table.read_result(call, found, gateways, NO_RESULT)
 
 
 def _instructed(context: AgentContext, inputs: AgentInputs) -> list[Message]:
@@ -282,7 +278,7 @@ def take(ask: Ask, answer: ModelAnswer, most_calls: int) -> Ask | Activate | Res
         return _ask(ask.inputs, _with(context, messages), ask.cancels)
     metrics = replace(context.metrics, tool_calls=context.metrics.tool_calls + len(good))
     given = [{"id": call.id, "name": call.name, "content": refused[call.id]} for call in calls if call.id in refused]
-    calls_of_elements = [mcp.routed(call, gateways_in(context)) for call in good]
+    calls_of_elements = table.routed(good, gateways_in(context.properties))
     return Activate(replace(context, metrics=metrics), calls_of_elements, given, message, ask.cancels)
 
 

@@ -36,10 +36,10 @@ def _name(tool: Node, variables: Mapping[str, str]) -> str | None:
     if GATEWAY not in tool.properties:
         return tool.id
     call = from_json(variables.get(TOOL_CALL, "null"))
-    if not isinstance(call, dict) or call.get("method") == "tools/list":
+    if not isinstance(call, dict) or call.get("method") == "tools/list" or call.get("operation") == "fetchAgentCard":
         return None if isinstance(call, dict) else tool.id
     params = call.get("params")
-    return f"{tool.id} {params.get('name')}" if isinstance(params, dict) else tool.id
+    return f"{tool.id} {params['name']}" if isinstance(params, dict) and "name" in params else tool.id
 
 
 def tool_of(task: Node, nodes: Mapping[NodeId, Node]) -> Node | None:

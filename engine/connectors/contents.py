@@ -19,6 +19,7 @@ from vivero.engine.connectors.contracts.inbound.http_polling import HTTP_POLLING
 from vivero.engine.connectors.contracts.send_message import SEND_MESSAGE
 from vivero.engine.connectors.contracts.sendgrid import SENDGRID
 from vivero.engine.connectors.contracts.slack import SLACK
+from vivero.engine.connectors.contracts.tool_servers.a2a import A2A_CLIENT
 from vivero.engine.connectors.contracts.tool_servers.mcp import MCP_CLIENT, MCP_REMOTE
 
 CONTRACTS = (
@@ -33,6 +34,7 @@ CONTRACTS = (
     TOOLS_SCHEMA,
     MCP_REMOTE,
     MCP_CLIENT,
+    A2A_CLIENT,
     KAFKA,
     RABBITMQ,
 )

@@ -1,5 +1,5 @@
 """Gateways: elements that stand for the tools of another system, which are asked for before the model is.
 
-Entry: `mcp.discovery_calls`, `mcp.routed`.
+Entry: `table.Gateways`, `table.discovered`, `table.routed`.
 Imports: bpmn, feel, memory.
 """

@@ -9,10 +9,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from vivero.core.agents.errors import UNSUPPORTED, AgentError
+from vivero.core.agents.errors import AgentError
 from vivero.core.agents.memory.context import Content, TextContent, ToolCall, ToolCallResult, ToolDefinition
 from vivero.core.agents.results import GivenResult, content_of, text_of
-from vivero.core.bpmn.elements.approvals import GATEWAY
 from vivero.core.feel import to_json
 
 KIND = "mcpClient"
@@ -24,32 +23,6 @@ MOST_TOOLS, MOST_CHARACTERS = 128, 256 * 1024
 """The tools of one gateway, and the JSON of their definitions."""
 ERROR = "Error: "
 """The beginning of a result that says that the tool has failed. Not all providers have a mark for it."""
-
-
-def gateways_of(elements: Any) -> list[str]:
-    """The ids of the gateways in a list of elements. Raises AgentError that names the element."""
-    found = []
-    for element in elements if isinstance(elements, list) else ():
-        kind = (element.get("properties") or {}).get(GATEWAY) if isinstance(element, dict) else None
-        if kind is None:
-            continue
-        id = str(element.get("elementId"))
-        if kind != KIND:
-            raise AgentError(UNSUPPORTED, f"the tool '{id}' is a gateway of type '{kind}', which is not supported")
-        if SEPARATOR in id:
-            raise AgentError(INVALID, f"the id '{id}' of a gateway must not contain '{SEPARATOR}'")
-        found.append(id)
-    return found
-
-
-def described(elements: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
-    """The gateways in a list of elements, as `gatewayToolDefinitions` has them. Raises AgentError."""
-    ids = gateways_of(elements)
-    return [
-        {"type": KIND, "name": id, "description": element.get("documentation") or element.get("elementName") or id}
-        for element in elements
-        if (id := str(element.get("elementId"))) in ids
-    ]
 
 
 def discovery_calls(gateways: Iterable[str]) -> list[ToolCall]:

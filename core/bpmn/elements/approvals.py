@@ -31,6 +31,8 @@ TOOL_CALL, TOOL_RESULT, REASON = "toolCall", "toolCallResult", "toolCallReason"
 """Variables of a tool's inner instance."""
 GATEWAY = "io.camunda.agenticai.gateway.type"
 """The property of elements that stand for the tools of another system."""
+AGENT = "a2aClient"
+"""Its value for an agent of another system, which is one tool."""
 _ERROR = "Error: the tool was not called: "
 
 Mode = Literal["always", "first"]
@@ -111,7 +113,7 @@ def _add(tool: Element, given: dict[str, str]) -> None:
     if form := given.get(FORM, "").strip():
         _extension(extensions, "formDefinition", formId=form)
     mapping = _extension(extensions, "ioMapping")
-    for target, source in ((REQUEST, _request(id, GATEWAY in given)), (APPROVED, "=null"), (COMMENT, "=null")):
+    for target, source in ((REQUEST, _request(id, given.get(GATEWAY))), (APPROVED, "=null"), (COMMENT, "=null")):
         _extension(mapping, "input", source=source, target=target)
     refused = f'{_ERROR}a person has refused it" + if {COMMENT} = null then "." else ": " + string({COMMENT})'
     _extension(
@@ -125,10 +127,12 @@ def _add(tool: Element, given: dict[str, str]) -> None:
     made("sequenceFlow", scope, tool, id=f"{task_id}Flow", sourceRef=task_id, targetRef=id)
 
 
-def _request(id: str, is_gateway: bool) -> str:
+def _request(id: str, gateway: str | None) -> str:
     """The expression for what the person sees: the tool, its arguments, and what the model says about it."""
     tool, arguments = to_json(id), f'context(get entries({TOOL_CALL})[key != "_meta"])'
-    if is_gateway:
+    if gateway == AGENT:
+        arguments = f"{TOOL_CALL}.params"
+    elif gateway is not None:
         tool, arguments = f"{TOOL_CALL}.params.name", f"{TOOL_CALL}.params.arguments"
     return f"={{tool: {tool}, arguments: {arguments}, reason: {REASON}}}"
 

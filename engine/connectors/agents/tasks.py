@@ -7,7 +7,7 @@ from functools import partial
 from typing import Any
 
 from vivero.core.agents.errors import INVALID_INPUT, AgentError
-from vivero.core.agents.gateways import mcp
+from vivero.core.agents.gateways import table
 from vivero.core.agents.inputs import get, read_inputs, text
 from vivero.core.agents.loop import WaitForResults, begin
 from vivero.core.agents.memory.context import built
@@ -74,7 +74,7 @@ class ToolsSchema:
         with raising_connector_errors():
             container = text(call.inputs.get("data"), "containerElementId").strip()
             elements = await _elements(self._around, call.job, container)
-            gateways = mcp.described(elements)
+            gateways = table.described(elements)
             more = {"gatewayToolDefinitions": gateways} if gateways else {}
             return {"toolDefinitions": built(tools_of(elements)), **more}
 

@@ -191,3 +191,43 @@ def test_schemas_of_servers_cannot_break_the_check():
     again = take(ask, calls(("1", "MCP_files___odd", {})))
     assert isinstance(again, Ask)
     assert "'n' is missing" in texts(again)[-1]
+
+
+def test_an_agent_of_another_system_is_one_tool():
+    elements = [*ALL, gateway("Writer", "a2aClient")]
+    first = asks(elements=elements)
+    assert first.calls[-1].id == "A2A_fetchAgentCard_Writer"
+    assert tool_call_variable(first.calls[-1])["operation"] == "fetchAgentCard"
+    context = written(first.context)
+    assert context["properties"]["a2aClients"] == ["Writer"]
+    card = {"kind": "agentCard", "name": "Pen", "description": "Writes.", "skills": [{"id": "essay"}]}
+    others = [offers("files", "read"), offers("crm")]
+    given = {"context": context, "elements": elements}
+    assert isinstance(asks(results=others, **given), WaitForResults)
+    ask = asks(results=[*others, result("A2A_fetchAgentCard_Writer", {"result": card}, "Writer")], **given)
+    tool = ask.request.tools[-1]
+    assert (tool.name, tool.input_schema["required"]) == ("A2A_Writer", ["text"])
+    assert tool.description == 'The agent Pen. Writes.\nSkills: [{"id":"essay"}]'
+    step = after(ask, ("1", "A2A_Writer", {"text": "Hi", "contextId": "c"}))
+    [call] = step.calls
+    assert (call.name, call.arguments) == (
+        "Writer",
+        {"operation": "sendMessage", "params": {"text": "Hi", "contextId": "c"}},
+    )
+    again = asks(context=written(step.context), results=[result("1", {"kind": "message"}, "Writer")], elements=elements)
+    [answered] = again.context.conversation.messages[-1].results
+    assert (answered.name, answered.element_id) == ("A2A_Writer", "Writer")
+    with pytest.raises(AgentError, match="the gateways of the agent were"):
+        asks(context=written(step.context), results=[], elements=ALL)
+
+
+@pytest.mark.parametrize("card", [None, {}, {"result": 1}, {"name": "x", "skills": ["s" * 40_000]}])
+def test_a_card_that_describes_no_agent_is_refused(card):
+    elements = [gateway("Writer", "a2aClient")]
+    first = asks(elements=elements)
+    with pytest.raises(AgentError, match="the gateway 'Writer': its"):
+        asks(
+            context=written(first.context),
+            results=[result("A2A_fetchAgentCard_Writer", card, "Writer")],
+            elements=elements,
+        )

@@ -128,6 +128,16 @@ def test_gateways_ask_for_each_of_their_tools_but_not_for_their_list():
     assert asked(engine) == ["T#approval"], "a call without a tool is shown, too"
 
 
+def test_agents_of_other_systems_are_asked_for_their_card_without_approval():
+    engine = started(tool("T", "first", (GATEWAY[0], "a2aClient")))
+    decide(engine, call(operation="fetchAgentCard"))
+    assert (asked(engine), engine.jobs) == ([], ["T"])
+    engine.complete("T")
+    decide(engine, call(operation="sendMessage", params={"text": "burn"}))
+    shown = engine.variables("T#approval")["approval"]
+    assert (shown["tool"], shown["arguments"]) == ("T", {"text": "burn"})
+
+
 def test_a_tool_cannot_pretend_to_be_a_list():
     engine = started(tool("T"))
     decide(engine, call(method="tools/list", params={"name": "harmless"}))

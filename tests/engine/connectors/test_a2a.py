@@ -1,0 +1,208 @@
+"""Agents of other systems (A2A 0.3) against an HTTP server on loopback: cards, messages, tasks, hostile answers."""
+
+import base64
+import json
+from contextlib import asynccontextmanager
+from types import SimpleNamespace
+
+import pytest
+
+from tests.engine.connectors.dispatching import RESULT, calling, ended, running
+from vivero.engine.connectors.a2a import agent
+from vivero.engine.connectors.a2a.agent import A2aAgent
+from vivero.engine.connectors.agent_settings import AgentSettings
+from vivero.engine.connectors.contracts.tool_servers.a2a import A2A_CLIENT
+from vivero.engine.connectors.errors import ConnectorError
+from vivero.engine.connectors.http.http_client import HttpClient
+from vivero.engine.connectors.outbound.documents import SentFile
+from vivero.engine.connectors.settings import ConnectorSettings
+from vivero.engine.connectors.work.calls import Call
+from vivero.engine.connectors.work.secrets import UsedSecrets
+
+SKILL = {"id": "w", "name": "Weather", "tags": ["sun"], "security": [{}]}
+TEXT = {"kind": "message", "role": "agent", "messageId": "m", "parts": [{"kind": "text", "text": "sunny"}], "x": 1}
+
+
+def card(server, **more):
+    return {"name": "Weather", "url": f"{server.url}/rpc", "skills": [SKILL], "version": "1", **more}
+
+
+def task(state, **more):
+    return {"kind": "task", "id": "t", "contextId": "c", "status": {"state": state, "timestamp": "now"}, **more}
+
+
+class Files:
+    """Documents of a node."""
+
+    @asynccontextmanager
+    async def turn(self):
+        yield
+
+    async def files(self, given, _tenant):
+        return [SentFile("a.txt", "text/plain", b"hi") for _ in given]
+
+    async def store(self, _job, kind, content, name):
+        return {"documentId": f"{name} {kind} {content.decode()}"}
+
+
+@pytest.fixture
+async def ask(server):
+    """Makes a call. `answers`: the results of JSON-RPC, one for each request, or whole answers."""
+    client = HttpClient(ConnectorSettings(allowed_targets="127.0.0.1"))
+
+    async def run(answers, limit_s=60.0, shown=None, url=None, most=100_000, **operation):
+        left = list(answers)
+
+        def answer(request):
+            if request.method == "GET":
+                assert request.target == "/base/.well-known/agent-card.json"
+                return 200, {}, shown if shown is not None else card(server)
+            made = left.pop(0)
+            return made if isinstance(made, tuple) else (200, {}, {"jsonrpc": "2.0", "id": "7", "result": made})
+
+        server.answer = answer
+        mode = {"type": "standalone", "operation": {"type": "sendMessage", **operation}}
+        data = {"connection": {"url": url or f"{server.url}/base/"}, "connectorMode": mode}
+        sections = {"agents": AgentSettings(max_response_bytes=most)}
+        parts = SimpleNamespace(sections=sections)
+        around = SimpleNamespace(contract=A2A_CLIENT, parts=parts, client=client, limit_s=limit_s, documents=Files())
+        job = SimpleNamespace(job_key="7", variables=b"{}", tenant_id="t")
+        return await A2aAgent(around).answer(Call(job, {"data": data}, UsedSecrets({})))
+
+    yield run
+    await client.aclose()
+
+
+def sent(server):
+    """The requests of JSON-RPC."""
+    return [request.json for request in server.received if request.method == "POST"]
+
+
+async def test_a_card_is_fetched(ask):
+    found = await ask([], type="fetchAgentCard")
+    skill = {"id": "w", "name": "Weather", "tags": ["sun"]}
+    assert found == {"result": {"kind": "agentCard", "name": "Weather", "description": "", "skills": [skill]}}
+
+
+async def test_a_message_has_an_answer_at_once(server, ask):
+    given = {"text": "Weather?", "contextId": "c", "referenceTaskIds": ["a"], "documents": [{}]}
+    found = await ask([TEXT], params=given, settings={"historyLength": "5"})
+    contents = [{"type": "text", "text": "sunny"}]
+    assert found == {"result": {"kind": "message", "role": "agent", "messageId": "m", "contents": contents}}
+    [request] = sent(server)
+    message = request["params"]["message"]
+    assert (request["method"], message.pop("messageId").startswith("7-")) == ("message/send", True)
+    file = {"name": "a.txt", "mimeType": "text/plain", "bytes": base64.b64encode(b"hi").decode()}
+    assert message == {
+        "kind": "message",
+        "role": "user",
+        "parts": [{"kind": "text", "text": "Weather?"}, {"kind": "file", "file": file}],
+        "contextId": "c",
+        "referenceTaskIds": ["a"],
+    }
+    modes = ["text/plain", "application/json"]
+    assert request["params"]["configuration"] == {"acceptedOutputModes": modes, "blocking": True, "historyLength": 5}
+
+
+async def test_a_blocking_call_asks_again_until_the_task_has_ended(server, ask, monkeypatch):
+    monkeypatch.setattr(agent, "AGAIN_S", 0.0)
+    file = {"kind": "file", "file": {"name": "r", "mimeType": "a/b", "bytes": base64.b64encode(b"x").decode()}}
+    link = {"kind": "file", "file": {"uri": "https://x.example", "other": 1}}
+    artifact = {"artifactId": "1", "parts": [{"kind": "data", "data": {"n": 1}}, file, link]}
+    done = task("completed", artifacts=[artifact], history=[TEXT])
+    found = await ask([task("submitted"), task("working"), done], params={"text": "x"})
+    assert [request["method"] for request in sent(server)] == ["message/send", "tasks/get", "tasks/get"]
+    assert sent(server)[1]["params"] == {"id": "t", "historyLength": 3}
+    result = found["result"]
+    assert (result["id"], result["status"], len(result["history"])) == (
+        "t",
+        {"state": "completed", "timestamp": "now"},
+        1,
+    )
+    assert result["artifacts"] == [
+        {
+            "artifactId": "1",
+            "contents": [
+                {"type": "object", "content": {"n": 1}},
+                {"type": "document", "document": {"documentId": "r a/b x"}},
+                {"type": "object", "content": {"uri": "https://x.example"}},
+            ],
+        }
+    ]
+
+
+async def test_a_polling_call_returns_the_task_that_begins_and_a_notification_names_its_place(server, ask):
+    found = await ask([task("working")], params={"text": "x"}, settings={"responseRetrievalMode": {"type": "polling"}})
+    assert (found["result"]["status"]["state"], found["pollingData"]) == ("working", {"id": "t"})
+    place = {"type": "notification", "webhookUrl": "https://me.example/inbound/a", "token": "s"}
+    access = {"authenticationSchemes": ["Bearer"], "credentials": "b"}
+    found = await ask([task("working")], params={"text": "x"}, settings={"responseRetrievalMode": place | access})
+    assert found["pushNotificationData"] == {"token": "s"}
+    assert sent(server)[1]["params"]["configuration"]["pushNotificationConfig"] == {
+        "url": "https://me.example/inbound/a",
+        "token": "s",
+        "authentication": {"schemes": ["Bearer"], "credentials": "b"},
+    }
+
+
+def refusal(code):
+    return 200, {}, {"jsonrpc": "2.0", "id": "7", "error": {"code": code, "message": "no"}}
+
+
+@pytest.mark.parametrize(
+    ("answers", "more", "says", "final"),
+    [
+        ([refusal(-32602)], {}, "A2A_ERROR: the agent refuses it: no", True),
+        ([refusal(-32001)], {}, "A2A_ERROR: the agent refuses it: no", False),
+        ([(404, {}, {})], {}, "A2A_ERROR: the agent answers 404", True),
+        ([(503, {}, {})], {}, "A2A_ERROR: the agent answers 503", False),
+        ([(200, {}, b"[" * 90_000)], {}, "it is not valid JSON", False),
+        ([(200, {}, b"\xff")], {}, "it is not valid JSON", False),
+        ([(200, {}, {"id": "8", "result": TEXT})], {}, "not an answer of JSON-RPC to this request", False),
+        ([{"kind": "x"}], {}, "neither a message nor a task", False),
+        ([{"kind": "task", "id": "t"}], {}, "its task has no id or no state", False),
+        ([TEXT | {"parts": [{"kind": "text"}] * 201}], {}, "parts has more than 200 items", False),
+        ([TEXT | {"parts": [{"kind": "file", "file": {"bytes": "?"}}]}], {}, "a file is not Base64", False),
+        ([(200, {}, b"x" * 200_000)], {}, "RESPONSE_TOO_LARGE", True),
+        ([task("working")] * 99, {"limit_s": 0.2}, "TIMEOUT: the agent did not answer", False),
+        ([], {"shown": []}, "its card is not an object", False),
+        (
+            [],
+            {"shown": {"name": "a", "url": "http://x", "preferredTransport": "GRPC"}},
+            "no URL for the transport",
+            False,
+        ),
+        ([], {"shown": {"name": "a", "url": "http://10.0.0.1"}}, "FORBIDDEN_ADDRESS", True),
+        ([], {"url": "ftp://a"}, "INVALID_INPUT", True),
+        ([], {"type": "other"}, "must be one of fetchAgentCard, sendMessage", True),
+        ([], {"params": {}}, "params.text is missing", True),
+        ([], {"settings": {"timeout": "soon"}}, "settings.timeout", True),
+        ([], {"settings": {"historyLength": -1}}, "settings.historyLength must be", True),
+        ([], {"settings": {"responseRetrievalMode": {"type": "notification"}}}, "webhookUrl is missing", True),
+    ],
+)
+async def test_wrong_answers_and_inputs(ask, answers, more, says, final):
+    with pytest.raises(ConnectorError, match=says) as caught:
+        await ask(answers, **{"params": {"text": "x"}} | more)
+    assert caught.value.final == final
+
+
+async def test_a_task_of_a_process_calls_an_agent_by_another_interface(engine, dispatcher, server):
+    def answer(request):
+        if request.method == "GET":
+            others = [{"transport": "JSONRPC", "url": f"{server.url}/rpc"}]
+            return 200, {}, card(server, preferredTransport="GRPC", url="grpc://x", additionalInterfaces=others)
+        return 200, {}, {"jsonrpc": "2.0", "id": request.json["id"], "result": TEXT}
+
+    server.answer = answer
+    inputs = {
+        "data.connection.url": server.url,
+        "data.connectorMode.type": "aiAgentTool",
+        "data.connectorMode.toolOperation.operation": "sendMessage",
+        "data.connectorMode.toolOperation.params": "={text: &quot;hello&quot;}",
+    }
+    await engine.deploy(calling(A2A_CLIENT.types[0], inputs, RESULT))
+    async with running(dispatcher()):
+        await engine.create("p")
+        await ended(engine, 1)
+    assert json.loads(await engine.variable("r"))["result"]["contents"] == [{"type": "text", "text": "sunny"}]
