@@ -92,6 +92,8 @@ class Facts:
     """Settings that somebody has made for this user or database."""
     place: SessionSchemas | None = None
     """The schema in which sessions of this user work."""
+    sees_others: bool = True
+    """Whether the user sees transactions of other users, and how far standbys are."""
 
 
 async def read(connection: Connection, now: float) -> Facts:
@@ -99,7 +101,7 @@ async def read(connection: Connection, now: float) -> Facts:
     asked_at = trio.current_time()
     ((_long, version, server_now, size, age),) = (await connection.execute(_sql["server"])).rows
     half_trip_s = (trio.current_time() - asked_at) / 2
-    ((connections, idle, oldest_s),) = (await connection.execute(_sql["connections"])).rows
+    ((connections, idle, oldest_s, sees_others),) = (await connection.execute(_sql["connections"])).rows
     place = await installations.place(connection)
     schema, nodes, engine_clock_s = await _of_schema(connection) if place.is_ours else (None, 0, 0.0)
     knows_retention = schema == predecessor.LAST or (schema or 0) >= RETENTION
@@ -128,6 +130,7 @@ async def read(connection: Connection, now: float) -> Facts:
         list(await connection_limit.limits(connection)),
         dict((await connection.execute(_sql["settings_of_role"])).rows),
         place,
+        sees_others,
     )
 
 

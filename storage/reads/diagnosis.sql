@@ -20,11 +20,14 @@ WHERE setdatabase IN (0, (SELECT oid FROM pg_database WHERE datname = current_da
 ORDER BY setrole <> 0, setdatabase <> 0;
 
 -- name: connections
--- In use, and those that sit inside a transaction.
+-- In use, and those that sit inside a transaction. Of other roles' sessions, a role without pg_read_all_stats sees the
+-- database alone.
 SELECT count(*),
        count(*) FILTER (WHERE state LIKE 'idle in transaction%' AND state_change < clock_timestamp() - interval '1 minute'),
-       coalesce(extract(epoch FROM max(clock_timestamp() - xact_start)), 0)::float8
-FROM pg_stat_activity WHERE backend_type = 'client backend';
+       coalesce(extract(epoch FROM max(clock_timestamp() - xact_start)), 0)::float8,
+       pg_has_role('pg_read_all_stats', 'USAGE')
+FROM pg_stat_activity
+WHERE coalesce(backend_type, 'client backend') = 'client backend' AND usesysid IS NOT NULL AND datid IS NOT NULL;
 
 -- name: invalid_indexes
 -- An index whose creation failed is written and never read.

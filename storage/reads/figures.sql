@@ -77,9 +77,10 @@ SELECT pg_database_size(current_database()), current_setting('max_connections'):
                  WHERE backend_type = 'client backend'), 0)::float8;
 
 -- name: connections
--- Without the right to see the statistics of other roles, their state is unknown.
+-- Those of all databases: they share the limit. Without the right to see the statistics of other roles, the state and the
+-- kind of their sessions are unknown.
 SELECT coalesce(state, 'unknown'), count(*) FROM pg_stat_activity
-WHERE datname = current_database() AND backend_type = 'client backend'
+WHERE coalesce(backend_type, 'client backend') = 'client backend' AND usesysid IS NOT NULL AND datid IS NOT NULL
 GROUP BY 1 ORDER BY 1;
 
 -- name: replication

@@ -5,8 +5,9 @@ import json
 import psycopg
 import pytest
 
+from tests.server_objects import new_role
 from vivero.storage.postgres import driver
-from vivero.storage.reads import figures, single_reads
+from vivero.storage.reads import diagnosis, figures, single_reads
 
 PINNED, PINNED_MS = "2026-11-21T01:02:03Z", 1795222923000
 INSTANCE = (
@@ -95,3 +96,18 @@ async def test_documents_are_counted_by_store(connection):
         " ('a', 's3', 'o', NULL, 13)"
     )
     assert await figures.read(connection, "documents") == [("postgres", 2, 12, 11), ("s3", 0, 0, 13)]
+
+
+async def test_a_role_without_rights_counts_the_sessions_of_others(database, connection):
+    """They take from the limit of connections, too. The doctor says what the role does not see."""
+    with new_role(database, "plain") as role:
+        await connection.execute(f'GRANT pg_read_all_data TO "{role}"')
+        all_seen = await figures.read(connection, "connections")
+        await connection.execute(f'SET ROLE "{role}"')
+        ((state, count),) = await figures.read(connection, "connections")
+        facts = await diagnosis.read(connection, 0.0)
+        await connection.execute("RESET ROLE")
+    assert "active" in [row[0] for row in all_seen]
+    assert (state, count >= 1) == ("unknown", True)
+    assert (facts.sees_others, facts.connections >= 1) == (False, True)
+    assert (await diagnosis.read(connection, 0.0)).sees_others

@@ -86,6 +86,7 @@ def settings(**changed):
         (replace(WELL, transaction_age=1_100_000_000), "vacuum", "problem", "1,100,000,000 old"),
         (replace(WELL, dead_rows=[DeadRows("jobs", 5, 90_000, -1)]), "vacuum", "warning", "jobs: 90,000 dead rows"),
         (replace(WELL, oldest_transaction_s=3600.0), "transactions", "warning", "open for 60 minutes"),
+        (replace(WELL, sees_others=False), "transactions", "warning", "alerts on them are silent"),
         (replace(WELL, idle_in_transaction=2), "transactions", "warning", "2 sessions sit idle"),
         (
             replace(WELL, retention=[WAITS]),

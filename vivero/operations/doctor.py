@@ -127,6 +127,9 @@ def _vacuum(facts: Facts) -> Iterator[Finding]:
 
 
 def _transactions(facts: Facts) -> Iterator[Finding]:
+    if not facts.sees_others:
+        text = "this user sees neither those of other users nor how far standbys are, so alerts on them are silent"
+        yield Finding(Level.WARNING, "transactions", text, "As a superuser: GRANT pg_monitor TO its role")
     if facts.oldest_transaction_s > OLD_TRANSACTION_S:
         text = f"one has been open for {facts.oldest_transaction_s / 60:.0f} minutes: dead rows stay meanwhile"
         yield Finding(Level.WARNING, "transactions", text, "pg_stat_activity names it (xact_start)")
