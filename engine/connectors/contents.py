@@ -14,6 +14,7 @@ from vivero.engine.connectors.contracts.brokers.rabbitmq import RABBITMQ, RABBIT
 from vivero.engine.connectors.contracts.email import EMAIL
 from vivero.engine.connectors.contracts.graphql import GRAPHQL
 from vivero.engine.connectors.contracts.http_json import HTTP_JSON
+from vivero.engine.connectors.contracts.inbound.a2a_polling import A2A_POLLING
 from vivero.engine.connectors.contracts.inbound.email import EMAIL_INBOUND
 from vivero.engine.connectors.contracts.inbound.http_polling import HTTP_POLLING
 from vivero.engine.connectors.contracts.send_message import SEND_MESSAGE
@@ -54,7 +55,7 @@ def by_type(contracts: Iterable[Contract]) -> dict[str, Contract]:
 
 BY_TYPE = by_type(CONTRACTS)
 
-INBOUND_CONTRACTS = (HTTP_POLLING, EMAIL_INBOUND, KAFKA_INBOUND, RABBITMQ_INBOUND)
+INBOUND_CONTRACTS = (HTTP_POLLING, EMAIL_INBOUND, KAFKA_INBOUND, RABBITMQ_INBOUND, A2A_POLLING)
 """Webhooks are apart: other systems call them, and nothing needs to run."""
 
 INBOUND_BY_TYPE: Mapping[str, InboundContract] = {

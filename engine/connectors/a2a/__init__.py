@@ -1,5 +1,5 @@
 """Agents of other systems by the Agent2Agent protocol: their cards, messages to them, their tasks.
 
-Entry: `agent.A2aAgent`.
-Imports: core, contracts, http, jobs, outbound, work.
+Entry: `agent.A2aAgent`, `polls.AgentPolls`.
+Imports: core, contracts, http, jobs, outbound, receivers, work.
 """

@@ -11,14 +11,12 @@ from typing import Any
 import httpx
 import trio
 
-from vivero.core.feel import EvaluationError, from_json, to_json
+from vivero.engine.connectors.a2a.client import AgentClient, endpoint_of
 from vivero.engine.connectors.a2a.operations import SentMessage, read_operation
-from vivero.engine.connectors.a2a.results import UNFINISHED, answer_result, card_result, state_of, wrong
+from vivero.engine.connectors.a2a.results import UNFINISHED, answer_result, card_result, state_of
 from vivero.engine.connectors.agent_settings import AgentSettings
-from vivero.engine.connectors.contracts.tool_servers.a2a import A2A_ERROR, BLOCKING, POLLING
+from vivero.engine.connectors.contracts.tool_servers.a2a import BLOCKING, POLLING
 from vivero.engine.connectors.errors import ConnectorError, bad_input
-from vivero.engine.connectors.http.authentication import Credentials
-from vivero.engine.connectors.http.requests import DEFAULT_TIMEOUT_S, HttpRequest, read_url
 from vivero.engine.connectors.outbound.surroundings import Surroundings
 from vivero.engine.connectors.work.calls import Call
 from vivero.engine.connectors.work.inputs import Inputs
@@ -28,11 +26,6 @@ AGAIN_S = 1.0
 """The interval in which a task is asked for, if the agent answers before it has ended."""
 OWN_PART = 0.95
 """The part of the time of a job that the call has."""
-RETRIED = (408, 409, 425, 429)
-JSON_RPC = "JSONRPC"
-INVALID = (-32700, -32600, -32601, -32602)
-"""Errors of JSON-RPC that a repetition gets again."""
-MOST_SHOWN = 300
 
 
 class A2aAgent:
@@ -42,7 +35,7 @@ class A2aAgent:
         settings = around.parts.sections["agents"]
         if not isinstance(settings, AgentSettings):
             raise ValueError("clients of agents need the settings of agents")
-        self._around, self._most_bytes = around, settings.max_response_bytes
+        self._around, self._client = around, AgentClient(around.client, settings.max_response_bytes)
 
     async def answer(self, call: Call) -> dict[str, Any]:
         """The card, or the answer of the agent. Raises ConnectorError."""
@@ -53,33 +46,24 @@ class A2aAgent:
         result: dict[str, Any] = {}
         try:
             with trio.fail_after(limit_s):
-                card = await self._card(inputs)
+                card = await self._client.card(inputs)
                 if message is None:
                     result = {"result": card_result(card)}
                 else:
-                    result = await self._sent(call, message, _endpoint(card))
+                    result = await self._sent(call, message, endpoint_of(card))
         except trio.TooSlowError:
             raise ConnectorError("TIMEOUT", "the agent did not answer within the time limit") from None
         masked: dict[str, Any] = call.used.mask(result)
         return masked
 
-    async def _card(self, inputs: Inputs) -> Mapping[str, Any]:
-        base, path = str(read_url(inputs.line("data.connection.url"))), inputs.line("data.connection.agentCardLocation")
-        if "://" in path or "#" in path:
-            raise bad_input("data.connection.agentCardLocation must be a path below data.connection.url")
-        found = await self._asked("GET", read_url(f"{base.rstrip('/')}/{path.lstrip('/')}"), b"")
-        if not isinstance(found, dict):
-            raise wrong("its card is not an object")
-        return found
-
     async def _sent(self, call: Call, message: SentMessage, endpoint: httpx.URL) -> dict[str, Any]:
         store = partial(self._store, call)
         params = await self._params(call.job, message)
-        answer = await self._called(endpoint, "message/send", params, call)
+        answer = await self._client.call(endpoint, "message/send", params, call.job.job_key)
         while message.retrieval == BLOCKING and state_of(answer) in UNFINISHED:
             await trio.sleep(AGAIN_S)
             asked = {"id": answer["id"], "historyLength": message.history}
-            answer = await self._called(endpoint, "tasks/get", asked, call)
+            answer = await self._client.call(endpoint, "tasks/get", asked, call.job.job_key)
         found: dict[str, Any] = {"result": await answer_result(answer, store)}
         if message.retrieval == POLLING:
             found["pollingData"] = {"id": found["result"].get("id") or found["result"].get("messageId")}
@@ -134,45 +118,3 @@ class A2aAgent:
             raise ConnectorError("UNSUPPORTED_DOCUMENT", "documents are not supported here", final=True)
         async with documents.turn():
             return await documents.store(call.job, kind, await call.used.mask_file(content), name)
-
-    async def _called(self, endpoint: httpx.URL, method: str, params: Mapping[str, Any], call: Call) -> Any:
-        """The result of a method of JSON-RPC. Raises ConnectorError."""
-        id = call.job.job_key
-        content = to_json({"jsonrpc": "2.0", "id": id, "method": method, "params": params}).encode()
-        answer = await self._asked("POST", endpoint, content)
-        if not isinstance(answer, dict) or answer.get("id") not in (id, None):
-            raise wrong("it is not an answer of JSON-RPC to this request")
-        error = answer.get("error")
-        if error is None:
-            return answer.get("result")
-        code = error.get("code") if isinstance(error, dict) else None
-        text = str(error.get("message") if isinstance(error, dict) else error)[:MOST_SHOWN]
-        raise ConnectorError(A2A_ERROR, f"the agent refuses it: {text}", {"errorCode": code}, final=code in INVALID)
-
-    async def _asked(self, method: str, url: httpx.URL, content: bytes) -> Any:
-        """The JSON of an answer. Raises ConnectorError."""
-        headers = {"Accept": "application/json"} | ({"Content-Type": "application/json"} if content else {})
-        timeout_s = float("inf")  # the whole call has its limit
-        request = HttpRequest(
-            method, url, headers, content, DEFAULT_TIMEOUT_S, timeout_s, timeout_s, True, self._most_bytes
-        )
-        response = await self._around.client.call(request, Credentials())
-        status = response.status
-        if status >= 400:
-            is_final = status < 500 and status not in RETRIED
-            raise ConnectorError(A2A_ERROR, f"the agent answers {status}", {"status": status}, final=is_final)
-        try:
-            return from_json(response.body.decode())
-        except (UnicodeDecodeError, EvaluationError, RecursionError):
-            raise wrong("it is not valid JSON") from None
-
-
-def _endpoint(card: Mapping[str, Any]) -> httpx.URL:
-    """The URL of a card for JSON-RPC (A2A 0.3.0, section 5.6). Raises ConnectorError."""
-    others = card.get("additionalInterfaces")
-    places = [{"transport": card.get("preferredTransport") or JSON_RPC, "url": card.get("url")}]
-    places += [each for each in others if isinstance(each, dict)] if isinstance(others, list) else []
-    for place in places:
-        if place.get("transport") == JSON_RPC and isinstance(place.get("url"), str):
-            return read_url(place["url"])
-    raise wrong(f"its card has no URL for the transport {JSON_RPC}")

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
+from collections.abc import Mapping
 from types import SimpleNamespace
 from typing import Any
 
@@ -31,14 +33,15 @@ JITTER = 0.1
 """The part of an interval by which it varies, so that many instances do not ask at the same moment."""
 
 
-class Polls:
+class Polls(ABC):
     """Polls for the element instances that wait at one element."""
+
+    looks_each, asks_each = "processPollingInterval", "httpRequestInterval"
+    """The inputs with the intervals."""
 
     def __init__(self, parts: ReceiverParts, deployed: Deployed, state: ReceiverState) -> None:
         self._parts, self._deployed, self._state = parts, deployed, state
         self._origin = deployed.origin
-        around: Any = SimpleNamespace(client=parts.client, documents=None)
-        self._calls = HttpJson(around)
         self._names = variables_of(deployed.contract, deployed.element)
         self._polling: dict[int, trio.CancelScope] = {}
         """By the keys of subscriptions."""
@@ -46,8 +49,8 @@ class Polls:
 
     async def run(self) -> None:
         """Look for element instances, and poll for each in a task of its own. Raises ConnectorError."""
-        pause_s = interval_s = self._interval_s("processPollingInterval")
-        self._interval_s("httpRequestInterval")  # its fault is that of the element, and ends no other task
+        pause_s = interval_s = self._interval_s(self.looks_each)
+        self._interval_s(self.asks_each)  # its fault is that of the element, and ends no other task
         async with trio.open_nursery() as nursery:
             while True:
                 try:
@@ -92,7 +95,7 @@ class Polls:
                         element=self._deployed.element.element_id,
                         error=describe(error),
                     )
-                pause_s = self._interval_s("httpRequestInterval") * (1 + JITTER * (2 * self._parts.random() - 1))
+                pause_s = self._interval_s(self.asks_each) * (1 + JITTER * (2 * self._parts.random() - 1))
         if self._polling.get(key) is scope:
             del self._polling[key]
 
@@ -108,8 +111,7 @@ class Polls:
                 raise bad_input(f"the variable {name} has more than {MAX_JOB_BYTES} bytes")
         variables = {name: from_json(text) for name, text in texts.items() if text is not None}
         inputs = inputs_of(self._deployed.contract, self._deployed.element, variables, used)
-        async with self._parts.place_of(read_url(inputs.get("url")).host):
-            answer = await self._calls.answer(Call(self._deployed.job(key, wait), inputs, used))
+        answer = await self.answer(Call(self._deployed.job(key, wait), inputs, used))
         self._state.works()
         async with self._parts.connections() as connection:
             if await inbound.wait(connection, key) is None:
@@ -119,9 +121,26 @@ class Polls:
             self._look.set()
         return True
 
+    @abstractmethod
+    async def answer(self, call: Call) -> Mapping[str, Any]:
+        """Ask the other system once, for one element instance. Raises ConnectorError."""
+
     def _interval_s(self, name: str) -> float:
         """The seconds of an interval, at least 1. Raises ConnectorError."""
         element = self._deployed.element
         value = element.evaluate(name, {}) if element.get(name).startswith("=") else element.get(name)
         found_s = Inputs(self._deployed.contract, {name: value}).duration_s(name) or 0.0
         return max(found_s, LEAST_INTERVAL_S)
+
+
+class HttpPolls(Polls):
+    """Polls by HTTP calls."""
+
+    def __init__(self, parts: ReceiverParts, deployed: Deployed, state: ReceiverState) -> None:
+        super().__init__(parts, deployed, state)
+        around: Any = SimpleNamespace(client=parts.client, documents=None)
+        self._calls = HttpJson(around)
+
+    async def answer(self, call: Call) -> Mapping[str, Any]:
+        async with self._parts.place_of(read_url(call.inputs.get("url")).host):
+            return await self._calls.answer(call)

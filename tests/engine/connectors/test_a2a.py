@@ -8,13 +8,18 @@ from types import SimpleNamespace
 import pytest
 
 from tests.engine.connectors.dispatching import RESULT, calling, ended, running
+from tests.engine.connectors.receiving import receivers_of, receiving, states, waiting
+from tests.eventually import eventually
 from vivero.engine.connectors.a2a import agent
 from vivero.engine.connectors.a2a.agent import A2aAgent
 from vivero.engine.connectors.agent_settings import AgentSettings
+from vivero.engine.connectors.contracts.inbound.a2a_polling import A2A_POLLING
 from vivero.engine.connectors.contracts.tool_servers.a2a import A2A_CLIENT
 from vivero.engine.connectors.errors import ConnectorError
 from vivero.engine.connectors.http.http_client import HttpClient
 from vivero.engine.connectors.outbound.documents import SentFile
+from vivero.engine.connectors.receivers import polls
+from vivero.engine.connectors.receivers import task as receivers_task
 from vivero.engine.connectors.settings import ConnectorSettings
 from vivero.engine.connectors.work.calls import Call
 from vivero.engine.connectors.work.secrets import UsedSecrets
@@ -34,6 +39,8 @@ def task(state, **more):
 class Files:
     """Documents of a node."""
 
+    stored = 0
+
     @asynccontextmanager
     async def turn(self):
         yield
@@ -42,6 +49,7 @@ class Files:
         return [SentFile("a.txt", "text/plain", b"hi") for _ in given]
 
     async def store(self, _job, kind, content, name):
+        self.stored += 1
         return {"documentId": f"{name} {kind} {content.decode()}"}
 
 
@@ -206,3 +214,47 @@ async def test_a_task_of_a_process_calls_an_agent_by_another_interface(engine, d
         await engine.create("p")
         await ended(engine, 1)
     assert json.loads(await engine.variable("r"))["result"]["contents"] == [{"type": "text", "text": "sunny"}]
+
+
+async def test_a_task_is_asked_for_until_it_has_ended(engine, connect, server, monkeypatch):
+    monkeypatch.setattr(receivers_task, "SAVE_S", 0.05)
+    monkeypatch.setattr(polls, "LEAST_INTERVAL_S", 0.02)
+    file = {"kind": "file", "file": {"name": "r", "mimeType": "a/b", "bytes": base64.b64encode(b"x").decode()}}
+    artifacts = [{"parts": [file]}]
+    left = [
+        {"error": {"code": -32001, "message": "no"}},
+        task("working", artifacts=artifacts),
+        task("completed", artifacts=artifacts),
+    ]
+
+    def answer(request):
+        if request.method == "GET":
+            return 200, {}, card(server)
+        assert (request.json["method"], request.json["params"]) == ("tasks/get", {"id": "t", "historyLength": 2})
+        made = left.pop(0)
+        return 200, {}, {"id": request.json["id"]} | (made if "error" in made else {"result": made})
+
+    server.answer, files = answer, Files()
+    given = {
+        "data.connection.url": server.url,
+        "data.clientResponse": "=sent",
+        "data.historyLength": "2",
+        "data.taskPollingInterval": "PT0S",
+        "data.processPollingInterval": "PT0S",
+        "activationCondition": '=not(list contains(["submitted", "working"], status.state))',
+        "correlationKeyExpression": '="task-" + id',
+        "resultExpression": "={got: result}",
+    }
+    await engine.deploy(waiting(A2A_POLLING.types[0], given))
+    polled = {"kind": "task", "id": "t", "status": {"state": "working"}}
+    await engine.create("p", order="task-t", sent={"result": polled, "pollingData": {"id": "t"}})
+    async with receiving(receivers_of(engine, connect, documents=files)):
+        await ended(engine, 1)
+        [state] = await eventually(
+            lambda: states(engine), accept=lambda rows: rows and rows[0].errors and rows[0].events
+        )
+    got = json.loads(await engine.variable("got"))
+    assert (got["status"]["state"], left) == ("completed", [])
+    assert got["artifacts"] == [{"contents": [{"type": "document", "document": {"documentId": "r a/b x"}}]}]
+    assert files.stored == 1, "files of a task that has not ended are not stored"
+    assert state.error == "A2A_ERROR: the agent refuses it: no"

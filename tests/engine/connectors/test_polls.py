@@ -111,7 +111,7 @@ async def test_a_fault_of_an_interval_is_told_and_one_of_the_database_ends_no_po
     def polling(**more):
         element = InboundElement("e", "m", {"url": "https://x", **more})
         parts = SimpleNamespace(client=SimpleNamespace(post=None), connections=None)
-        return polls.Polls(parts, Deployed("t", "p", 1, True, CONTRACT, element), ReceiverState())
+        return polls.HttpPolls(parts, Deployed("t", "p", 1, True, CONTRACT, element), ReceiverState())
 
     for name in EVERY:
         with pytest.raises(ConnectorError, match=name):

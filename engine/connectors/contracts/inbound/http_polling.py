@@ -16,7 +16,7 @@ HTTP_POLLING = InboundContract(
         Input("processPollingInterval", Kind.DURATION, "PT5S"),
     ),
     result="status, headers, body",
-    handler="vivero.engine.connectors.receivers.polls:Polls",
+    handler="vivero.engine.connectors.receivers.polls:HttpPolls",
     secrets=None,
     starts=False,
     per_wait=True,

@@ -1,0 +1,82 @@
+"""A client of A2A agents: their cards, and JSON-RPC to the endpoint that a card names. Answers are bounded."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import httpx
+
+from vivero.core.feel import EvaluationError, from_json, to_json
+from vivero.engine.connectors.a2a.results import wrong
+from vivero.engine.connectors.contracts.tool_servers.a2a import A2A_ERROR
+from vivero.engine.connectors.errors import ConnectorError, bad_input
+from vivero.engine.connectors.http.authentication import Credentials
+from vivero.engine.connectors.http.http_client import HttpClient
+from vivero.engine.connectors.http.requests import DEFAULT_TIMEOUT_S, HttpRequest, read_url
+from vivero.engine.connectors.work.inputs import Inputs
+
+RETRIED = (408, 409, 425, 429)
+JSON_RPC = "JSONRPC"
+INVALID = (-32700, -32600, -32601, -32602)
+"""Errors of JSON-RPC that a repetition gets again."""
+MOST_SHOWN = 300
+
+
+class AgentClient:
+    """Calls agents. The caller limits the time."""
+
+    def __init__(self, http: HttpClient, most_bytes: int | None) -> None:
+        """`most_bytes`: of an answer. None: the limit of the client."""
+        self._http, self._most_bytes = http, most_bytes
+
+    async def card(self, inputs: Inputs) -> Mapping[str, Any]:
+        """The card of the agent that the inputs name. Raises ConnectorError."""
+        base, path = str(read_url(inputs.line("data.connection.url"))), inputs.line("data.connection.agentCardLocation")
+        if "://" in path or "#" in path:
+            raise bad_input("data.connection.agentCardLocation must be a path below data.connection.url")
+        found = await self._asked("GET", read_url(f"{base.rstrip('/')}/{path.lstrip('/')}"), b"")
+        if not isinstance(found, dict):
+            raise wrong("its card is not an object")
+        return found
+
+    async def call(self, endpoint: httpx.URL, method: str, params: Mapping[str, Any], id: str) -> Any:
+        """The result of a method of JSON-RPC. Raises ConnectorError."""
+        content = to_json({"jsonrpc": "2.0", "id": id, "method": method, "params": params}).encode()
+        answer = await self._asked("POST", endpoint, content)
+        if not isinstance(answer, dict) or answer.get("id") not in (id, None):
+            raise wrong("it is not an answer of JSON-RPC to this request")
+        error = answer.get("error")
+        if error is None:
+            return answer.get("result")
+        code = error.get("code") if isinstance(error, dict) else None
+        text = str(error.get("message") if isinstance(error, dict) else error)[:MOST_SHOWN]
+        raise ConnectorError(A2A_ERROR, f"the agent refuses it: {text}", {"errorCode": code}, final=code in INVALID)
+
+    async def _asked(self, method: str, url: httpx.URL, content: bytes) -> Any:
+        """The JSON of an answer. Raises ConnectorError."""
+        headers = {"Accept": "application/json"} | ({"Content-Type": "application/json"} if content else {})
+        timeout_s = float("inf")  # the whole call has its limit
+        request = HttpRequest(
+            method, url, headers, content, DEFAULT_TIMEOUT_S, timeout_s, timeout_s, True, self._most_bytes
+        )
+        response = await self._http.call(request, Credentials())
+        status = response.status
+        if status >= 400:
+            is_final = status < 500 and status not in RETRIED
+            raise ConnectorError(A2A_ERROR, f"the agent answers {status}", {"status": status}, final=is_final)
+        try:
+            return from_json(response.body.decode())
+        except (UnicodeDecodeError, EvaluationError, RecursionError):
+            raise wrong("it is not valid JSON") from None
+
+
+def endpoint_of(card: Mapping[str, Any]) -> httpx.URL:
+    """The URL of a card for JSON-RPC (A2A 0.3.0, section 5.6). Raises ConnectorError."""
+    others = card.get("additionalInterfaces")
+    places = [{"transport": card.get("preferredTransport") or JSON_RPC, "url": card.get("url")}]
+    places += [each for each in others if isinstance(each, dict)] if isinstance(others, list) else []
+    for place in places:
+        if place.get("transport") == JSON_RPC and isinstance(place.get("url"), str):
+            return read_url(place["url"])
+    raise wrong(f"its card has no URL for the transport {JSON_RPC}")
