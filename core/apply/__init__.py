@@ -35,6 +35,7 @@ from vivero.core.records.ad_hoc import (
     AdHocActivationsTaken,
     AdHocFulfilled,
     AdHocOutputAdded,
+    AdHocSecretsLocated,
     AdHocToolApproved,
 )
 from vivero.core.records.base import Event
@@ -200,6 +201,7 @@ APPLY: dict[type[Event], Callable[[State, Any], Row]] = {
     AdHocActivationsTaken: ad_hoc.ad_hoc_activations_taken,
     AdHocFulfilled: ad_hoc.ad_hoc_fulfilled,
     AdHocOutputAdded: ad_hoc.ad_hoc_output_added,
+    AdHocSecretsLocated: ad_hoc.ad_hoc_secrets_located,
     AdHocToolApproved: ad_hoc.ad_hoc_tool_approved,
     WorkDeferred: elements.work_deferred,
     WorkResumed: elements.work_resumed,

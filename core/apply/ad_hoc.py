@@ -11,6 +11,7 @@ from vivero.core.records.ad_hoc import (
     AdHocActivationsTaken,
     AdHocFulfilled,
     AdHocOutputAdded,
+    AdHocSecretsLocated,
     AdHocToolApproved,
 )
 from vivero.core.state.ad_hoc import AdHocState
@@ -33,6 +34,10 @@ def ad_hoc_activations_taken(state: State, event: AdHocActivationsTaken) -> Elem
 
 def ad_hoc_fulfilled(state: State, event: AdHocFulfilled) -> Element:
     return _set(state, state.elements[event.scope], pending=(), fulfilled=True)
+
+
+def ad_hoc_secrets_located(state: State, event: AdHocSecretsLocated) -> Element:
+    return _set(state, state.elements[event.scope], secret_places=event.header)
 
 
 def ad_hoc_tool_approved(state: State, event: AdHocToolApproved) -> Element:

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from vivero.core.bpmn.elements.ad_hoc import INNER_TYPE
-from vivero.core.bpmn.model import AdHoc
+from vivero.core.bpmn.model import AdHoc, JobDefinition
 from vivero.core.elements.multi_instance import CHUNK, PAGED_CHUNK, prevents_paging
 from vivero.core.events import subscriptions
 from vivero.core.feel import Expression, from_json
@@ -19,14 +19,17 @@ from vivero.core.records.ad_hoc import (
     AdHocActivationsAdded,
     AdHocActivationsTaken,
     AdHocOutputAdded,
+    AdHocSecretsLocated,
 )
 from vivero.core.records.effects import Effects, Fail, IncidentType
 from vivero.core.records.instances import ElementActivating, ElementCompleting, LoopStarted, VariableSet
+from vivero.core.records.jobs import JobCreated
 from vivero.core.rules import MAX_ACTIVATIONS, MAX_LOOP_CHARACTERS
 from vivero.core.shared import row_limits
 from vivero.core.shared.ad_hoc_activations import doing, fulfil, grouped, progress_of, settings_of, unknown
 from vivero.core.shared.approvals import begin_of
 from vivero.core.shared.jobs import AD_HOC, cancel_jobs, create_job
+from vivero.core.shared.secret_places import HEADER
 from vivero.core.shared.variables import output_scope, owner_of, set_in
 from vivero.core.state.instance_tree import Element
 from vivero.core.view import View
@@ -39,9 +42,18 @@ def activate(scope: Element, view: View) -> Effects:
     ids = _collection(settings.active, scope, view) if settings.active is not None else []
     yield from subscriptions.subscribe_event_sub_processes(scope, view)
     if node.job is not None:
-        yield from create_job(scope, node.job, view, kind=AD_HOC)
+        yield from _create_job(scope, node.job, view)
     elif ids:
         yield AdHocActivationsAdded(scope.key, _activations(ids, scope, settings, view))
+
+
+def _create_job(scope: Element, job: JobDefinition, view: View) -> Effects:
+    """The places of secrets are those of the first job: variables that the inputs have read may have changed since."""
+    known = progress_of(scope).secret_places
+    for created in create_job(scope, job, view, {} if known is None else {HEADER: known}, AD_HOC):
+        yield created
+        if known is None and isinstance(created, JobCreated) and HEADER in created.headers:
+            yield AdHocSecretsLocated(scope.key, created.headers[HEADER])
 
 
 def _collection(active: Expression, scope: Element, view: View) -> list[str]:
@@ -130,7 +142,7 @@ def collect(scope: Element, child: Element, view: View) -> Effects:
         yield from _append(scope, settings.output_name, output, view)
     if job is not None and not fulfilled:
         yield from cancel_jobs(scope)
-        yield from create_job(scope, job, view, kind=AD_HOC)
+        yield from _create_job(scope, job, view)
     elif settings.until is not None and not fulfilled and _is_true(settings.until, scope, output, settings, view):
         yield from fulfil(scope, settings.cancel_remaining, scope.live > 1)
 

@@ -59,6 +59,16 @@ class AdHocActivationsTaken(Event, frozen=True):
     count: int
 
 
+class AdHocSecretsLocated(Event, frozen=True):
+    """The first job of the ad-hoc sub-process `scope` has this header with the places of secrets in its inputs.
+
+    Later jobs have it, too: inputs are mapped once.
+    """
+
+    scope: int
+    header: str
+
+
 class AdHocToolApproved(Event, frozen=True):
     """A person has approved a tool of the ad-hoc sub-process `scope`, which needs an approval once."""
 

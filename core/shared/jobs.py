@@ -39,18 +39,20 @@ def create_job(
 ) -> Effects:
     """Evaluate type, retries and priority with the element's variables. `headers` are added to those of the model.
 
+    They may have the places of secrets, which are looked up otherwise.
     `kind`, `event` and `index` are for the job of a listener: the one at `index` among the listeners of `event`."""
     type_ = view.expressions.text(job.type, element)
     bytes_ = text_limits.size(type_)
     if not 0 < bytes_ <= text_limits.JOB_TYPE_BYTES:
         raise Fail(FAILURE, f"Expected a job type of 1 to {text_limits.JOB_TYPE_BYTES} bytes, but it has {bytes_}.")
+    places = {} if secret_places.HEADER in headers else secret_places.headers(element, type_, view)
     created = JobCreated(
         view.key(),
         element.key,
         type_,
         int32_of(job.retries, element, view),
         0 if job.priority is None else int32_of(job.priority, element, view),
-        {**job.headers, **headers, **secret_places.headers(element, type_, view)},
+        {**job.headers, **headers, **places},
         kind,
         event,
         index,

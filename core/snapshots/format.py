@@ -96,6 +96,7 @@ class AdHocEntry(Entry, frozen=True):
     begun: bool = False
     fulfilled: bool = False
     approved: tuple[str, ...] = ()
+    secret_places: str | None = None
 
 
 class PastScopeEntry(Entry, frozen=True):

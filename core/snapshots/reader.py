@@ -147,7 +147,13 @@ def _set_progress(element: Element, entry: entries.ElementEntry, place: str) -> 
     element.incident = key_of(entry.incident_key)
     if entry.ad_hoc is not None:
         pending = tuple((one.element_ids, _texts(one.variables)) for one in entry.ad_hoc.pending)
-        element.ad_hoc = AdHocState(pending, entry.ad_hoc.begun, entry.ad_hoc.fulfilled, entry.ad_hoc.approved)
+        element.ad_hoc = AdHocState(
+            pending,
+            entry.ad_hoc.begun,
+            entry.ad_hoc.fulfilled,
+            secret_places=entry.ad_hoc.secret_places,
+            approved=entry.ad_hoc.approved,
+        )
     element.registered = entry.registered
     element.occurrences = {target: _texts(kept) for target, kept in entry.occurrences.items()}
     element.awaiting_reset = entry.awaiting_reset

@@ -200,6 +200,7 @@ def _ad_hoc(progress: AdHocState) -> entries.AdHocEntry:
         begun=progress.begun,
         fulfilled=progress.fulfilled,
         approved=progress.approved,
+        secret_places=progress.secret_places,
     )
 
 

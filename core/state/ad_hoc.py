@@ -14,5 +14,7 @@ class AdHocState(msgspec.Struct, frozen=True, omit_defaults=True):
     """Whether an inner instance has begun."""
     fulfilled: bool = False
     """Whether nothing begins any more, because the completion condition was true."""
+    secret_places: str | None = None
+    """The header of its jobs with the places of secrets; None: it has none."""
     approved: tuple[str, ...] = ()
     """Tools that a person has approved, and that need no further approval."""

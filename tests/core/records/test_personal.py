@@ -18,6 +18,7 @@ OF_TREES = {
         "ScopeInterrupted",
         "AdHocActivationsAdded",
         "AdHocOutputAdded",
+        "AdHocSecretsLocated",
         "AdHocToolApproved",
         "LoopStarted",
         "ItemCollected",

@@ -5,8 +5,9 @@ import json
 import msgspec
 import pytest
 
-from tests.core.engine import Engine, raw
-from tests.core.event_models import loop, run
+from tests.core.ad_hoc_models import decide
+from tests.core.engine import Engine, raw, rebuilt
+from tests.core.event_models import ad_hoc, loop, run
 from tests.core.listener_models import listening
 from tests.core.models import process, start, task
 from tests.engine.connectors.http_calls import HTTP_TYPE
@@ -189,3 +190,22 @@ def test_only_connection_inputs_get_secrets_where_a_contract_says_so(engine):
 def test_marks_come_back_as_the_references_they_stand_for(text):
     whole = json.loads(unmarked(to_json(["\\u0000ab\\u0000", marked(text), marked(text) + "0"]), to_json)[0])
     assert whole == ["\\u0000ab\\u0000", text, text + "0"]
+
+
+def test_later_jobs_of_an_agent_have_the_places_of_the_first(engine):
+    """A tool changes a variable that the connection has read. A change of the connection itself gets no secret."""
+    agent = "io.camunda.agenticai:aiagent-job-worker:1"
+    mapped = ('={model: model, key: "Bearer {{secrets.N}}"}', "provider")
+    scope = ad_hoc("h", task("A"), job=agent, inputs=[mapped])
+    run(engine, process(start(), scope, "start > h"), model="m1")
+    places = engine.job("h").headers[HEADER]
+    for turn in range(2):
+        decide(engine, "A")
+        rebuilt(engine)
+        engine.complete("A", model=f"{{{{secrets.KEY}}}}{turn}")
+        assert engine.job("h").headers[HEADER] == places
+        provider = UsedSecrets(SECRETS).inputs(connector_job(engine, "h"), ["provider"])["provider"]
+        assert provider == {"model": "m1", "key": "Bearer 7"}
+    engine.set(engine.element("h").key, local=True, provider={"model": "m1", "key": "{{secrets.KEY}}"})
+    with pytest.raises(UnknownSecret, match="the input 'provider' is not what its mapping gave"):
+        UsedSecrets(SECRETS).inputs(connector_job(engine, "h"), ["provider"])
