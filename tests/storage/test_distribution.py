@@ -87,5 +87,5 @@ def test_an_archive_has_every_table_that_is_deleted_with_a_tree():
         re.findall(r"SELECT '(\w+)', (?:row_to_json|\(to_jsonb)\(t\)", beside(archives.__file__)["open_rows"].text)
     )
     assert archived == distribution.DELETED_WITH_TREES - {
-        *("loop_items", "paged_loop_items", "work_items", "compensations", "agent_answers", "agent_calls")
+        *("loop_items", "paged_loop_items", "work_items", "compensations", "agent_answers")
     }
