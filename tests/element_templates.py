@@ -95,7 +95,7 @@ def _template(contract: Contract, shared: Json) -> Json:
 
 
 def _results_of_agent() -> Iterator[Json]:
-    """What an ad-hoc sub-process needs to be an agent, and the variable of its answer."""
+    """The needs of an ad-hoc sub-process that is an agent, and the variable of its answer."""
     for name, value in _RESULTS.items():
         yield {"type": "Hidden", "value": value, "binding": {"type": "zeebe:adHoc", "property": name}}
     yield {

@@ -46,7 +46,8 @@ def chore(
             async with connections() as connection:
                 more = await work(connection, execution)
             if not more:
-                settled[execution.partition] = before
+                if before is not None:
+                    settled[execution.partition] = before
                 return
             await trio.sleep(pause_s)
 

@@ -29,6 +29,6 @@ FROM process_definitions WHERE state = 'ACTIVE'
 ORDER BY tenant_id, process_id, version DESC;
 
 -- name: texts_in_resources
--- Which of these files contain which texts: only they are parsed. A file never changes, so each is asked for once.
+-- The files among these that contain the texts: only they are parsed. A file never changes, so each is asked for once.
 SELECT sha256, text FROM resources CROSS JOIN unnest($2::text[]) AS asked (text)
 WHERE sha256 = ANY ($1::text[]) AND position(convert_to(text, 'UTF8') IN bytes) > 0;

@@ -23,7 +23,7 @@ class DocumentPlace(NamedTuple):
 
 
 class DocumentOwner(NamedTuple):
-    """What has the references of documents: a message, an instance, or neither."""
+    """The owner of the references of documents: a message, an instance, or neither."""
 
     message: int | None = None
     """Its key."""

@@ -1,4 +1,4 @@
-// What models tell of ad-hoc sub-processes and agents. Their inner instances are no elements of the diagram.
+// The things that models tell of ad-hoc sub-processes and agents. Their inner instances are no elements of the diagram.
 
 export const INNER = '#innerInstance';
 

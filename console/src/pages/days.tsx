@@ -67,7 +67,7 @@ type DaysProps = {
   days?: number;
   /** Its id; without one, all processes. */
   process?: string;
-  /** Of its tenant; without one, all of them. */
+  /** The processes of its tenant; without one, all of them. */
   tenant?: string;
   /** Show how many ran, too. */
   backlog?: boolean;

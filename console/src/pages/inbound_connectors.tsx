@@ -12,7 +12,7 @@ import { State } from '../parts/state.tsx';
 import type { Column } from '../parts/table.tsx';
 import { Time } from '../parts/time.tsx';
 
-/** What receivers count is absent for webhooks. */
+/** The counts of receivers are absent for webhooks. */
 type Connector = {
   type: string;
   processDefinitionId: string;

@@ -18,6 +18,7 @@ from tests.engine.connectors.mcp_servers import MODERN, EventStreams, McpServer,
 from tests.engine.connectors.test_http_json import written
 from tests.eventually import eventually, eventually_sync
 from vivero.core.shared.secret_places import HEADER
+from vivero.embedded.processes import dying_with_us
 from vivero.engine.connectors.agent_settings import AgentSettings
 from vivero.engine.connectors.contracts.tool_servers.mcp import MCP_CLIENT, MCP_REMOTE
 from vivero.engine.connectors.http.value_counts import ValueCounter
@@ -447,7 +448,8 @@ trio.run(main)
 @pytest.mark.long
 def test_a_program_dies_with_an_engine_that_is_killed(tmp_path):
     pid = tmp_path / "pid"
-    engine = subprocess.Popen([sys.executable, "-c", ENGINE, str(PROGRAM), str(pid)], stdin=subprocess.DEVNULL)
+    command = [sys.executable, "-c", ENGINE, str(PROGRAM), str(pid)]
+    engine = subprocess.Popen(command, stdin=subprocess.DEVNULL, preexec_fn=dying_with_us())
     try:
         eventually_sync(lambda: pid.exists() and pid.read_text())
         assert is_alive(int(pid.read_text()))

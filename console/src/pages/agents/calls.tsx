@@ -80,7 +80,7 @@ function Call({ of }: { of: AgentCall }) {
   );
 }
 
-/** Of the whole instance, or of the selected element. Nothing if there are none. */
+/** The calls of the whole instance, or of the selected element. Nothing if there are none. */
 export function AgentCallCards({ instance, selected, onSelect, name }: CallsProps) {
   const found = useGrowing(
     `agent calls ${instance}`,

@@ -20,7 +20,7 @@ const useSums = (definition: string, days: number): Resource<ModelSums[] | null>
 
 export type CostCardProps = Omit<CallsProps, 'instance'> & { definition: string };
 
-/** Of the whole process, or of the selected element. Nothing if there were none. */
+/** The costs of the whole process, or of the selected element. Nothing if there were none. */
 export function AgentCostCard({ definition, selected, onSelect, name }: CostCardProps) {
   const found = useSums(definition, DAYS);
   if (found.problem.value) return <ProblemBox problem={found.problem.value} retry={found.reload} />;
