@@ -227,15 +227,24 @@ def handle(command: Command, view: View) -> Effects:
     """The effects of a command. This is the one gate of the commands about suspended process instances, and about
     instance trees that a migration holds."""
     handler = COMMANDS[type(command)]
-    subject = subject_of(command, handler.needs, view)
-    if subject is None:
-        return handler.handle(command, view)
-    key, element = subject
-    held = migration_hold.pass_hold(command, element, view)
-    if held is not None:
-        return held
-    suspended = suspension.pass_gate(command, key, element, view)
-    return handler.handle(command, view) if suspended is None else suspended
+    if command.while_suspended is not None:
+        subject = subject_of(command, handler.needs, view)
+        if subject is not None:
+            stopped = _pass_gates(command, *subject, view)
+            if stopped is not None:
+                return stopped
+    return handler.handle(command, view)
+
+
+def _pass_gates(command: Command, key: int, element: Element, view: View) -> Effects | None:
+    """The effects of a command that has to wait; None: nothing is in its way."""
+    if element.tree.work or view.holds.waiting or view.holds.returning:
+        held = migration_hold.pass_hold(command, element, view)
+        if held is not None:
+            return held
+    if element.instance.suspended_at is not None:
+        return suspension.pass_gate(command, key, element, view)
+    return None
 
 
 COMMANDS[ChangeIfMatch] = Handler(

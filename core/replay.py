@@ -42,4 +42,4 @@ def apply_row(state: State, row: Recorded) -> None:
     state.position, state.now = row.position, row.now_ms
     for event in row.events:
         apply(state, event)
-    state.accept()
+    state.begin_command()

@@ -58,6 +58,7 @@ FindDecisions = Callable[[DecisionVersion], Decisions | None]
 Resuming = tuple[int, list[int]]
 """The process instance whose suspended waits go on page by page, and the keys of those waits, sorted."""
 NOTHING_RESUMES: Resuming = 0, []
+NO_MODEL = Process("", None, None, {}, {})
 
 
 def no_decisions(_decision: DecisionVersion) -> Decisions | None:
@@ -75,6 +76,8 @@ class View:
         "find_model",
         "holds",
         "key",
+        "known_key",
+        "known_model",
         "leases",
         "now",
         "position",
@@ -112,6 +115,9 @@ class View:
         """The position of the client's command that caused this one."""
         self.tenant = ""
         """The command's tenant; before `enter`, the tenants that the sender of a command by key may use."""
+        self.known_key = 0
+        self.known_model: Process = NO_MODEL
+        """The definition whose model the command has looked up last, and this model."""
         self.leases = NO_LEASES
         """As of the read of the batch."""
         self.deferred: tuple[object, frozenset[tuple[int, str]]] = (), frozenset()
@@ -325,6 +331,11 @@ class View:
 
     def model(self, definition_key: int) -> Process:
         """The model of a definition whose row is in the state."""
+        if definition_key != self.known_key:
+            self.known_model, self.known_key = self._find(definition_key), definition_key
+        return self.known_model
+
+    def _find(self, definition_key: int) -> Process:
         definition = self.state.catalogue.definitions.get(definition_key)
         model = None if definition is None else self.find_model(definition)
         if model is None:

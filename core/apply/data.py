@@ -25,7 +25,7 @@ from vivero.core.state.state import State
 
 
 def variable_set(state: State, event: VariableSet) -> Variable:
-    return _set(state, event.key, event.scope, event.name, event.value)
+    return _set(state, event.key, state.elements[event.scope], event.name, event.value)
 
 
 def loop_started(state: State, event: LoopStarted) -> Element:
@@ -84,19 +84,19 @@ def loop_result_set(state: State, event: LoopResultSet) -> Variable:
         results = [known.get(index, "null") for index in range(body.loop.size)]
     else:
         results = ["null" if item.result is None else item.result for item in body.items]
-    return _set(state, event.key, event.scope, event.name, f"[{','.join(results)}]")
+    return _set(state, event.key, state.elements[event.scope], event.name, f"[{','.join(results)}]")
 
 
-def _set(state: State, key: int, scope_key: int, name: str, value: str) -> Variable:
-    scope = state.elements[scope_key]
-    variable, grown = scope.variables.get(name), len(value)
+def _set(state: State, key: int, scope: Element, name: str, value: str) -> Variable:
+    variables = scope.variables
+    variable, grown = variables.get(name), len(value)
     state.written += grown
     if state.watching and scope.instance.key in state.watching:
         state.variable_changes.append((scope, name, variable is None))
     if variable is None:
         variable = Variable(key, scope, name, value)
-        state.link(scope.variables, name, variable)
         state.add(variable)
+        variables[name] = variable
         grown += VARIABLE_WEIGHT
     else:
         grown -= len(variable.value)

@@ -82,13 +82,15 @@ def instance_created(state: State, event: InstanceCreated) -> Instance:
     if caller is None:
         instance.tree = InstanceTree(event.key, instance, state.context)
         state.add(instance.tree)
-        state.link(state.trees, event.key, instance.tree)
+        state.trees[event.key] = instance.tree
     else:
         instance.tree = caller.tree
         instance.part = caller.part
         _enter_scope(state, caller, instance)
     state.add(instance)
-    state.link(state.elements, event.key, instance)
+    state.elements[event.key] = instance
+    if caller is not None:
+        caller.children[event.key] = instance
     count_instances(state, event.definition_key, 1)
     state.add_size(instance, INSTANCE_WEIGHT, 1)
     return instance
@@ -140,7 +142,7 @@ def element_activating(state: State, event: ElementActivating) -> Element:
         scope.loop = msgspec.structs.replace(scope.loop, next=event.index + 1)
     _enter_scope(state, scope, element, event.consumed)
     state.add(element)
-    state.link(state.elements, event.key, element)
+    state.elements[event.key] = scope.children[event.key] = element
     counted = event.index >= 0 and scope.loop is not None and not scope.loop.paged  # when the loop started
     state.add_size(element, ELEMENT_WEIGHT, 0 if counted else 1)
     return element
@@ -171,14 +173,14 @@ def element_restored(state: State, event: ElementRestored) -> Element:
     if event.counted and scope.loop is not None:
         scope.loop = msgspec.structs.replace(scope.loop, terminated=scope.loop.terminated - 1)
     state.add(element)
-    state.link(state.elements, event.key, element)
+    state.elements[event.key] = scope.children[event.key] = element
     if event.loop is not None:
         _restore_loop(state, element, event.loop)
     weight = ELEMENT_WEIGHT + element.weight_of_occurrences()
     for key, name, value in event.variables:
         variable = Variable(key, element, name, value)
-        state.link(element.variables, name, variable)
         state.add(variable)
+        element.variables[name] = variable
         state.written += len(value)
         weight += variable.weight()
     state.add_size(element, weight, 1 + still_to_come(element))
@@ -195,7 +197,10 @@ def _restore_loop(state: State, body: Element, progress: LoopProgress) -> None:
 
 
 def element_activated(state: State, event: ElementActivated) -> Element:
-    element = _move(state, event.key, ACTIVATED)
+    element = state.elements[event.key]
+    if element not in state.images:
+        state.edit(element)
+    element.state = ACTIVATED
     if element.index >= 0:
         _drop_item(state, element)
     return element
@@ -210,11 +215,17 @@ def _drop_item(state: State, inner: Element) -> None:
 
 
 def element_completing(state: State, event: ElementCompleting) -> Element:
-    return _move(state, event.key, COMPLETING)
+    element = state.elements[event.key]
+    if element not in state.images:
+        state.edit(element)
+    element.state = COMPLETING
+    return element
 
 
 def element_terminating(state: State, event: ElementTerminating) -> Element:
-    element = _move(state, event.key, TERMINATING)
+    element = state.elements[event.key]
+    state.edit(element)
+    element.state = TERMINATING
     element.then = event.then
     element.request = event.request
     if isinstance(element, Instance) and element.suspended_at is not None:
@@ -337,23 +348,20 @@ def new_marking(tokens: dict[str, int], taken: tuple[str, ...], put: tuple[str, 
 
 
 def _enter_scope(state: State, scope: Element, child: Element, consumed: tuple[str, ...] = ()) -> None:
-    state.edit(scope)
+    if scope not in state.images:
+        state.edit(scope)
     scope.tokens = new_marking(scope.tokens, consumed, (child.element,))
     scope.live += 1
-    state.link(scope.children, child.key, child)
-
-
-def _move(state: State, key: int, to: ElementState) -> Element:
-    element = state.elements[key]
-    state.edit(element)
-    element.state = to
-    return element
 
 
 def _end(state: State, key: int, to: ElementState, flows: tuple[str, ...] = ()) -> Element:
-    element = _move(state, key, to)
+    element = state.elements[key]
+    if element not in state.images:
+        state.edit(element)
+    element.state = to
     element.ended_at = state.now
-    state.unlink(state.elements, key)
+    state.removed.append(element)
+    del state.elements[key]
     scope = element.scope
     if scope is not None:
         if scope not in state.images:  # thousands of elements of a scope may end at once
@@ -361,14 +369,14 @@ def _end(state: State, key: int, to: ElementState, flows: tuple[str, ...] = ()) 
         put = flows if scope.then is None else ()  # an interrupted scope takes no more tokens
         scope.tokens = new_marking(scope.tokens, (element.element,), put)
         scope.live -= 1
-        state.unlink(scope.children, key)
+        del scope.children[key]
     if element.occurrences:
         _keep(state, element, {})
     weight = ELEMENT_WEIGHT
     if type(element) is Instance:
         count_instances(state, element.definition_key, -1)
         if element.parent_instance is None:
-            state.unlink(state.trees, key)
+            del state.trees[key]
             state.add_weight(element.tree, -element.tree.weight)
             return element
         weight = INSTANCE_WEIGHT

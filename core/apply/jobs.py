@@ -36,9 +36,9 @@ def job_created(state: State, event: JobCreated) -> Job:
         context=state.context,
         business_id=element.instance.business_id,
     )
+    waits = element.own_waits()
     state.add(job)
-    state.link(state.jobs, event.key, job)
-    state.link(element.own_waits().jobs, event.key, job)
+    state.jobs[job.key] = waits.jobs[job.key] = job
     state.add_weight(element.tree, JOB_WEIGHT)
     if event.headers:
         state.written += sum(map(len, event.headers.values()))
@@ -115,10 +115,10 @@ def _edit(state: State, key: int, to: str) -> Job:
 
 
 def _end(state: State, key: int, to: str) -> Job:
-    job = _edit(state, key, to)
+    job, element = _edit(state, key, to), state.jobs[key].element
     job.ended_at = state.now
     job.lease = "closed"
-    state.unlink(state.jobs, key)
-    state.unlink(job.element.waits.jobs, key)
-    state.add_weight(job.element.tree, -JOB_WEIGHT)
+    state.removed.append(job)
+    del state.jobs[key], element.waits.jobs[key]
+    state.add_weight(element.tree, -JOB_WEIGHT)
     return job

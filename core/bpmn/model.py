@@ -166,8 +166,7 @@ class EscalationEvent:
 
 
 @dataclass(frozen=True, slots=True)
-class TerminateEvent:
-    pass
+class TerminateEvent: ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -190,8 +189,7 @@ class ConditionalEvent:
 
 @dataclass(frozen=True, slots=True)
 class CompensateEvent:
-    """`activity`: the only one that a throwing event compensates; None: all of its scope. `waits`: whether that event
-    waits for the handlers."""
+    """`activity`: the only one that a throwing event compensates; None: all of its scope. `waits`: for handlers."""
 
     activity: NodeId | None = None
     waits: bool = True
@@ -317,10 +315,8 @@ class Transaction:
 
 @dataclass(frozen=True, slots=True)
 class CalledElement:
-    """`zeebe:calledElement`. `binding`: "latest", "deployment" or "versionTag".
-
-    `business_id`: that of the called instance, unless it inherits its caller's; None for none.
-    """
+    """`zeebe:calledElement`. `binding`: "latest", "deployment" or "versionTag". `business_id`: that of the called
+    instance, unless it inherits its caller's; None for none."""
 
     process_id: Expression
     binding: str = "latest"
@@ -402,11 +398,9 @@ class Node:
     """The none start event of a scope; None for a process that only events start. For an event sub-process, its only
     start event, whose `event` and `interrupting` say what starts it."""
     starts_process: bool = False
-    """Whether its event starts the process, though it is no start event; true for an event-based gateway with such
-    events behind it, too."""
+    """Whether its event, or one behind this event-based gateway, starts the process, though it is no start event."""
     awaited_beside: tuple[NodeId, ...] = ()
-    """For an event that starts the process behind a parallel event-based gateway: the other ones, which the instance
-    awaits."""
+    """The events that are awaited, too, if this one starts the process behind a parallel event-based gateway."""
     implicit_starts: tuple[NodeId, ...] = ()
     """The nodes with which a scope without any start event begins."""
     inputs: tuple[Mapping, ...] = ()
@@ -452,6 +446,17 @@ class Node:
     gateway, by flow and node of the scope (BPMN 2.0.2 §13.4.3)."""
     properties: MappingOf[str, str] = field(default_factory=dict)
     line: int | None = None
+    entered_as: str = field(init=False, repr=False, compare=False)
+    """The type of the element that a token creates here; for a multi-instance activity, its body."""
+    is_plain: bool = field(init=False, repr=False, compare=False)
+    """Whether its type alone says what happens: it has no mappings, presets, listeners, loop, boundary events,
+    conditions on flows, or quantities, and no part in a compensation. Nobody asks such a node about these."""
+
+    def __post_init__(self) -> None:
+        features = self.inputs or self.outputs or self.presets or self.listeners or self.loop or self.boundaries
+        special = features or self.conditional or self.in_compensation
+        object.__setattr__(self, "is_plain", not special and self.start_quantity == self.completion_quantity == 1)
+        object.__setattr__(self, "entered_as", self.type if self.loop is None else "MULTI_INSTANCE_BODY")
 
     @property
     def has_none_start(self) -> bool:
@@ -462,11 +467,6 @@ class Node:
     def awaits_all(self) -> bool:
         """Whether its event occurs only when all of its definitions have."""
         return isinstance(self.event, MultipleEvent) and self.event.parallel
-
-    @property
-    def entered_as(self) -> str:
-        """The type of the element that a token creates here; for a multi-instance activity, its body."""
-        return self.type if self.loop is None else "MULTI_INSTANCE_BODY"
 
     @property
     def references(self) -> tuple[CalledElement | CalledDecision | FormReference | LinkedResource, ...]:

@@ -18,7 +18,6 @@ from vivero.core.records.instances import (
     WorkResumed,
 )
 from vivero.core.shared.deferred_work import next_work
-from vivero.core.shared.variables import texts_of
 from vivero.core.state.catalogue import Definition
 from vivero.core.state.instance_tree import TERMINATING, InstanceTree
 from vivero.core.view import View
@@ -56,8 +55,8 @@ def create(command: CreateInstance, view: View) -> Effects:
         begin=command.start_elements,
         terminate_after=command.terminate_after,
     )
-    for name, value in texts_of(command.variables).items():
-        yield VariableSet(view.key(), key, name, value)
+    for name, value in command.variables.items():
+        yield VariableSet(view.key(), key, name, str(value, "utf-8"))
     yield Reply(
         InstanceReply(
             key,

@@ -62,7 +62,8 @@ def needs(command: CompleteJob | FailJob | ThrowJobError, tenant: str) -> Needs:
 def complete(command: CompleteJob, view: View) -> Effects:
     """Complete the job, and its element. After a listener's job the worklist runs the next stage instead."""
     job = _active_job(command, "complete", view)
-    job_results.check(command, job)
+    if command.result is not None:
+        job_results.check(command, job)
     if command.business_id is not None:
         yield from business_ids.assign_to(job.element.instance, command.business_id)
     if job.kind == TASK_LISTENER:
@@ -181,11 +182,13 @@ def _find_job(key: int, verb: str, view: View) -> Job:
 def _active_job(command: CompleteJob | FailJob | ThrowJobError | WithholdJob, verb: str, view: View) -> Job:
     """The job, if workers may report on it now: its element waits for it, and the lease of the command still holds."""
     job = _find_job(command.key, verb, view)
-    if any(incident.job == job.key for incident in job.element.waits.incidents.values()):
+    element = job.element
+    incidents = element.waits.incidents
+    if incidents and any(incident.job == job.key for incident in incidents.values()):
         raise _wrong_state(job, verb)
-    if job.element.state is not WAITING_STATES[job.listener_event]:
+    if element.state is not WAITING_STATES[job.listener_event]:
         raise reject_not_found("job", verb, command.key)
-    if _waits_for_backoff(job, view):
+    if job.state == "FAILED" and _waits_for_backoff(job, view):
         raise _wrong_state(job, verb)
     asked = command.lease is not None or isinstance(command, WithholdJob)
     if asked and view.token_of(job.key) != command.lease:
@@ -203,10 +206,9 @@ def _wrong_state(job: Job, verb: str) -> Reject:
 
 
 def _waits_for_backoff(job: Job, view: View) -> bool:
-    """Whether the job has failed and its backoff has not ended yet.
+    """Whether the backoff of a failed job has not ended yet.
 
     The lease decides: a worker may have got the job after its backoff, before the clock was set back.
     """
-    if job.state != "FAILED" or job.available_at is None or job.available_at <= view.now:
-        return False
-    return view.lease(job.key) is None
+    is_over = job.available_at is None or job.available_at <= view.now
+    return not is_over and view.lease(job.key) is None

@@ -29,7 +29,7 @@ def complete_task_listener(command: CompleteJob, job: Job) -> Effects:
 
 
 def check(command: CompleteJob, job: Job) -> None:
-    """Raise Reject for a result that does not fit the kind of the job."""
+    """Raise Reject for a result that does not fit the kind of the job. Every job may be completed without one."""
     given = None if command.result is None else type(command.result)
     if given not in (None, _RESULTS.get(job.kind)):
         raise Reject(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from operator import attrgetter
 from typing import Any
 
 from vivero.core.needs import Need, NeedKind, Needs
@@ -13,13 +14,13 @@ from vivero.core.state.state import State
 from vivero.core.view import View
 
 ROWS: Mapping[NeedKind, Callable[[State], Mapping[int, Row]]] = {
-    NeedKind.INSTANCE: lambda state: state.elements,
-    NeedKind.ELEMENT: lambda state: state.elements,
-    NeedKind.JOB: lambda state: state.jobs,
-    NeedKind.INCIDENT: lambda state: state.incidents,
-    NeedKind.TIMER: lambda state: state.timers,
-    NeedKind.USER_TASK: lambda state: state.user_tasks,
-    NeedKind.SUBSCRIPTION: lambda state: state.subscriptions,
+    NeedKind.INSTANCE: attrgetter("elements"),
+    NeedKind.ELEMENT: attrgetter("elements"),
+    NeedKind.JOB: attrgetter("jobs"),
+    NeedKind.INCIDENT: attrgetter("incidents"),
+    NeedKind.TIMER: attrgetter("timers"),
+    NeedKind.USER_TASK: attrgetter("user_tasks"),
+    NeedKind.SUBSCRIPTION: attrgetter("subscriptions"),
 }
 """The kinds of subjects that belong to a tree."""
 
@@ -33,14 +34,12 @@ def element_of(subject: Need, state: State) -> Element | None:
 def subject_of(command: Command, needs: Callable[[Any, str], Needs], view: View) -> tuple[int, Element] | None:
     """The key that a command names, and the element of the row with this key; None: it is about no part of a tree.
 
-    The first need of a command about a part of a tree names that part.
+    Only for commands with a fate while their process instance is suspended (`Command.while_suspended`). The first need
+    of a command about a part of a tree names that part.
     """
-    fate = command.while_suspended
-    if fate is None:
-        return None
     subject = next(iter(needs(command, view.tenant)), None)
     if subject is None or subject.kind not in ROWS:
-        if fate is WhileSuspended.EXECUTE:
+        if command.while_suspended is WhileSuspended.EXECUTE:
             return None
         raise LookupError(f"the first need of {command.intent} names no part of a tree")
     element = element_of(subject, view.state)

@@ -17,15 +17,14 @@ from vivero.core.view import View
 
 
 def activate(event: Element, view: View) -> Effects:
-    return (*_take_occurred(event, view), ElementCompleting(event.key))
+    completing = ElementCompleting(event.key)
+    return (*_take_occurred(event, event.occurred, view), completing) if event.occurred else (completing,)
 
 
-def _take_occurred(event: Element, view: View) -> Effects:
+def _take_occurred(event: Element, occurred: dict[str, str], view: View) -> Effects:
     """Set the event's variables: local to the event if it has output mappings, else merged upwards."""
-    if not event.occurred:
-        return ()
     node = view.node(event)
     stays = node.host is not None and node.event is not None and EVENT_BEHAVIOURS[type(node.event)].has_local_variables
     if node.outputs or stays:
-        return set_texts(event, event.occurred, view)
-    return merge_texts(event, event.occurred, view)
+        return set_texts(event, occurred, view)
+    return merge_texts(event, occurred, view)

@@ -71,6 +71,8 @@ def leave(element: Element, view: View) -> Effects:
     In a loop only the body does so. Conditions see the variables around an activity, and the results of a loop.
     """
     node = element.node
+    if node.is_plain:
+        return (ElementCompleted(element.key, node.outgoing),)
     if element.is_inner:
         return (ElementCompleted(element.key),)
     flows = node.outgoing

@@ -16,4 +16,5 @@ activate = intermediate_throw_event.activate
 
 
 def leave(event: Element, view: View) -> Effects:
-    return (ElementCompleted(event.key), *intermediate_throw_event.follow(event, view))
+    completed = ElementCompleted(event.key)
+    return (completed,) if event.node.event is None else (completed, *intermediate_throw_event.follow(event, view))

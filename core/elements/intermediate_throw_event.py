@@ -16,9 +16,9 @@ from vivero.core.view import View
 
 def activate(event: Element, view: View) -> Effects:
     node = event.node
-    throw = None if node.event is None else EVENT_BEHAVIOURS[type(node.event)].throw
     if node.job is not None:
         return create_job(event, node.job, view)
+    throw = None if node.event is None else EVENT_BEHAVIOURS[type(node.event)].throw
     if throw is not None:
         return throw(event, node.event, view)
     return (ElementCompleting(event.key),)

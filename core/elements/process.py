@@ -9,6 +9,7 @@ from vivero.core.bpmn.model import Node
 from vivero.core.elements import sub_process
 from vivero.core.events import subscriptions
 from vivero.core.events.due_times import due_at
+from vivero.core.feel import Expression
 from vivero.core.records.effects import Effects
 from vivero.core.records.instances import DueDateSet, ElementCompleted, ElementCompleting
 from vivero.core.shared.flows import enter
@@ -17,17 +18,14 @@ from vivero.core.view import View
 
 
 def activate(process: Element, view: View) -> Effects:
-    yield from _due_date(process, view)
-    yield from _begin(process, view)
-
-
-def _due_date(process: Element, view: View) -> Effects:
-    """The due time of the model sees the variables of the creation, and those of the event that starts the instance."""
-    if not isinstance(process, Instance):
-        return
-    due = view.model(process.definition_key).due
+    due = view.model(process.instance.definition_key).due
     if due is None:
-        return
+        return _begin(process, view)
+    return (*_due_date(process.instance, due, view), *_begin(process, view))
+
+
+def _due_date(process: Instance, due: Expression, view: View) -> Effects:
+    """The due time of the model sees the variables of the creation, and those of the event that starts the instance."""
     started_with = {} if process.start is None else process.start[1]
     variables = {name: view.expressions.value_of(text) for name, text in started_with.items()}
     at = due_at(due, process, view, variables)

@@ -10,7 +10,7 @@ from __future__ import annotations
 from vivero.core.elements import boundary_event, defaults
 from vivero.core.events import subscriptions
 from vivero.core.records.effects import Effects
-from vivero.core.state.instance_tree import Element
+from vivero.core.state.instance_tree import MISSING, Element
 from vivero.core.view import View
 
 activate = boundary_event.activate
@@ -18,6 +18,7 @@ activate = boundary_event.activate
 
 def leave(start: Element, view: View) -> Effects:
     assert start.scope is not None, "a start event is in the scope that begins with it"
-    if not view.node(start.scope).event_sub_processes:
+    scope = start.scope
+    if not (view.node(scope) if scope.node is MISSING else scope.node).event_sub_processes:
         return defaults.leave(start, view)
-    return (*subscriptions.subscribe_event_sub_processes(start.scope, view), *defaults.leave(start, view))
+    return (*subscriptions.subscribe_event_sub_processes(scope, view), *defaults.leave(start, view))

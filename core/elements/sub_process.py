@@ -16,7 +16,7 @@ from vivero.core.view import View
 
 
 def activate(scope: Element, view: View) -> Effects:
-    node, nodes = view.node(scope), view.model(scope.instance.definition_key).nodes
+    node, nodes = scope.node, view.model(scope.instance.definition_key).nodes
     if node.start is not None:
         return enter(nodes[node.start], scope, view)
     return _begin(scope, [nodes[id] for id in node.implicit_starts], view)

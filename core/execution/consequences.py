@@ -6,6 +6,8 @@ A function gets the row that the event is about, which may have ended by then.
 from __future__ import annotations
 
 from collections.abc import Callable
+from itertools import starmap
+from operator import attrgetter
 from typing import Any
 
 from vivero.core.execution.lifecycle import LISTENERS, STAGES, first_stage_of_activation, first_stage_of_completion
@@ -87,50 +89,62 @@ OF_ELEMENTS = {name for name, (state, *_) in STAGES.items() if state is not TERM
 
 
 def _activating(work: Work, row: Element, event: InstanceCreated | ElementActivating) -> None:
-    row.node = work.view.model(row.instance.definition_key).nodes[row.element]
-    if row.scope is not None and row.scope.waits.incidents:
-        work.settle_queue.add(row.scope.key)  # the scope may have been stuck until now
+    node = row.node = work.view.model(row.instance.definition_key).nodes[row.element]
+    scope = row.scope
+    if scope is not None and scope.waits.incidents:
+        work.settling[scope.key] = None  # the scope may have been stuck until now
     if event.begin:
         work.queue.append((row.key, "activate", event.begin))
     else:
-        work.queue.append((row.key, first_stage_of_activation(row), 0))
+        work.queue.append((row.key, "activate" if node.is_plain else first_stage_of_activation(row), 0))
 
 
 def _completing(work: Work, row: Element, _event: Event) -> None:
     """Complete it before anything else happens: a loop collects the variables that each inner instance has set."""
-    if row.node is MISSING:
-        work.view.node(row)
-    work.queue.appendleft((row.key, first_stage_of_completion(row), 0))
+    node = work.view.node(row) if row.node is MISSING else row.node
+    work.queue.appendleft((row.key, "leave" if node.is_plain else first_stage_of_completion(row), 0))
 
 
 def _completed(work: Work, row: Element, event: ElementCompleted) -> None:
     scope = row.scope
-    if scope is not None and not (row.instance.terminate_after and ends_its_instance(row)):
-        for flow in event.flows:
-            work.queue.append((scope.key, "arrive", flow))
-    _ended(work, row, event)
+    if scope is None or (row.instance.terminate_after and ends_its_instance(row)):
+        _ended(work, row, event)
+        return
+    for flow in event.flows:
+        work.queue.append((scope.key, "arrive", flow))
+    work.settling[scope.key] = None
+    if type(row) is Instance:
+        _instance_ended(work, row)
 
 
 def _ended(work: Work, row: Element, _event: Event) -> None:
-    if row.scope is not None:
-        work.settle_queue.add(row.scope.key)
+    scope = row.scope
+    if scope is not None:
+        work.settling[scope.key] = None
         if row.instance.terminate_after and ends_its_instance(row):
-            work.queue.appendleft((row.scope.key, "end", 0))  # before anything else begins
+            work.queue.appendleft((scope.key, "end", 0))  # before anything else begins
         elif row.state is TERMINATED and row.then is not None and row.then[0] == "enter":
-            work.queue.append((row.scope.key, "enter", row.then[1:]))
+            work.queue.append((scope.key, "enter", row.then[1:]))
     if type(row) is Instance:
-        if row.parent_instance is None:  # nobody waits for the end of a called instance
-            work.ended.append(Ended(row.key, row.state.value, _last_variables(row)))
-        if row.start_lock is not None:
-            released = ReleaseStart(row.key, row.tenant, row.process_id, row.start_lock)
-            work.sends.append(Send(released))
-        _retire(work, row.definition_key)
+        _instance_ended(work, row)
+
+
+def _instance_ended(work: Work, row: Instance) -> None:
+    if row.parent_instance is None:  # nobody waits for the end of a called instance
+        work.ended.append(Ended(row.key, row.state.value, _last_variables(row)))
+    if row.start_lock is not None:
+        released = ReleaseStart(row.key, row.tenant, row.process_id, row.start_lock)
+        work.sends.append(Send(released))
+    _retire(work, row.definition_key)
+
+
+_FACTS = attrgetter("key", "name", "value")
 
 
 def _last_variables(row: Instance) -> list[LastVariable] | None:
     if isinstance(row.variables, LazyVariables):  # the instance was loaded to be ended
         return None
-    return [LastVariable(variable.key, name, variable.value) for name, variable in row.variables.items()]
+    return list(starmap(LastVariable, map(_FACTS, row.variables.values())))
 
 
 def _retire(work: Work, definition_key: int) -> None:
@@ -147,7 +161,7 @@ def _migrated(work: Work, row: Migration, event: InstanceMigrated | ElementsRena
         return
     for element in row.elements if isinstance(event, InstanceMigrated) else of_instance(row.instance):
         if element.tokens and sum(element.tokens.values()) > element.live:
-            work.settle_queue.add(element.key)
+            work.settling[element.key] = None
     _retire(work, row.former)
 
 
@@ -155,16 +169,16 @@ def _terminating(work: Work, row: Element, _event: Event) -> None:
     work.ending.forget()
     work.queue.append((row.key, "terminate", 0))
     if row.live:
-        work.settle_queue.add(row.key)
+        work.settling[row.key] = None
 
 
 def _settles(work: Work, row: Element, _event: Event) -> None:
-    work.settle_queue.add(row.key)
+    work.settling[row.key] = None
 
 
 def _interrupted(work: Work, row: Element, _event: Event) -> None:
     work.ending.forget()
-    work.settle_queue.add(row.key)
+    work.settling[row.key] = None
 
 
 def _deferred(work: Work, tree: InstanceTree, event: Event) -> None:
@@ -196,7 +210,7 @@ def _instance_resumed(work: Work, row: Instance, event: InstanceResumed) -> None
 def _queue(work: Work, items: Items) -> None:
     for item in items:
         if item[1] in ("settle", "arrive"):
-            work.settle_queue.add(item[0])
+            work.settling[item[0]] = None
         if item[1] != "settle" and not _is_dropped(work, item[0], item[1]):
             work.queue.append(item)
 
@@ -219,7 +233,7 @@ def _incident_resolved(work: Work, row: Incident, _event: Event) -> None:
     if row.stage and row.stage not in (COMMAND_STAGE, DEADLOCK_STAGE):
         work.queue.append((row.element.key, row.stage, row.argument))
     if row.element.tokens:
-        work.settle_queue.add(row.element.key)  # a scope with an incident does not look whether it is stuck
+        work.settling[row.element.key] = None  # a scope with an incident does not look whether it is stuck
 
 
 def _incident_raised(work: Work, row: Incident, _event: Event) -> None:

@@ -23,6 +23,9 @@ from vivero.core.view import View
 NOT_FORWARDED = 0
 """The partition of a held command in the inbox. There is no such partition, so that nobody moves it to a log."""
 
+FREEING = (ContinueWork, EndHold)
+"""Commands that may free a tree."""
+
 
 class HeldBefore(NamedTuple):
     """Commands of a tree that an earlier term has held: their tenant, number and characters."""
@@ -62,12 +65,13 @@ class HeldCommands:
         self._holds.keep(root, kept, len(kept.encode()))
         notices.to_inbox.append(kept)
 
-    def note_handled(self, command: Command, notices: Notices, inline: bool) -> None:
-        """Let held commands return once a page, or a bug in it, or the return of others has freed their tree."""
+    def note_handled(self, command: ContinueWork | EndHold, notices: Notices, inline: bool) -> None:
+        """Let held commands return once a page, or a bug in it, or the return of others has freed their tree.
+
+        `command`: of a type in `FREEING`.
+        """
         if isinstance(command, EndHold):
             self._holds.note_returned(command.key)
-        elif not isinstance(command, ContinueWork):
-            return
         root = command.key
         if root not in self._holds.waiting or self._holds.is_returning(root) or self._is_held(root):
             return

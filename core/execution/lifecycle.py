@@ -28,6 +28,7 @@ from vivero.core.state.instance_tree import (
     ACTIVATING,
     COMPLETED,
     COMPLETING,
+    NO_WAITS,
     TERMINATED,
     TERMINATING,
     Element,
@@ -69,9 +70,11 @@ def activate(element: Element, view: View, begin: Sequence[str] | int) -> Effect
     A scope that begins at its start event subscribes for its event sub-processes once that event has completed.
     """
     behaviour = ELEMENTS[element.type]
-    row_limits.check_ordinary(element, view)
-    waits_here = element.occurred is None and (behaviour.awaits is not None or element.node.boundaries)
-    if begin == 0 and not waits_here:
+    tree = element.tree
+    if tree.rows + tree.in_parts > view.tree_rules.max_part_rows:
+        row_limits.check_ordinary(element, view)
+    awaits_nothing = behaviour.awaits is None and not element.node.boundaries
+    if begin == 0 and (awaits_nothing or element.occurred is not None):
         return (ElementActivated(element.key), *behaviour.activate(element, view))
     return _begin(element, behaviour, begin, view)
 
@@ -113,10 +116,12 @@ def end_listeners(element: Element, view: View, index: int) -> Effects:
 
 
 def leave(element: Element, view: View, _argument: object) -> Effects:
-    scope = element.scope
-    collect = None if scope is None else ELEMENTS[scope.type].collect
-    own = element.waits
-    if collect is not None or own.incidents or own.timers or own.subscriptions or element.node.in_compensation:
+    scope, own = element.scope, element.waits
+    if (
+        (scope is not None and ELEMENTS[scope.type].collect is not None)
+        or (own is not NO_WAITS and (own.incidents or own.timers or own.subscriptions))
+        or element.node.in_compensation
+    ):
         return _close_and_leave(element, view)
     return ELEMENTS[element.type].leave(element, view)
 

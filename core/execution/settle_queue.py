@@ -11,22 +11,18 @@ from vivero.core.state.instance_tree import Element
 class SettleQueue:
     """A set of scopes by their keys. Equally deep scopes keep the order in which they were added.
 
-    The queue is empty if `new` and `waiting` are. A hot loop checks these two without a call.
+    The queue is empty if `new` and `waiting` are. A scope is added to `new`. A hot loop does both without a call.
     """
 
     __slots__ = ("_keys", "_turn", "new", "waiting")
 
     def __init__(self) -> None:
         self.new: dict[int, None] = {}
-        """Scopes that were added since the last `pop`."""
+        """Scopes that were added since the last `pop`. Those that wait already may be among them."""
         self.waiting: list[tuple[int, int, int, int]] = []
         """A heap of the others: negative depths, turn, key."""
         self._keys: set[int] = set()
         self._turn = 0
-
-    def add(self, key: int) -> None:
-        if key not in self._keys:
-            self.new[key] = None
 
     def clear(self) -> None:
         self.new.clear()
@@ -36,7 +32,7 @@ class SettleQueue:
     def __iter__(self) -> Iterator[int]:
         """The keys in the order in which they were added."""
         yield from (key for *_, key in sorted(self.waiting, key=lambda one: one[2]))
-        yield from self.new
+        yield from (key for key in self.new if key not in self._keys)
 
     def pop(self, elements: Mapping[int, Element]) -> Element | None:
         """Remove and return the innermost live scope; None if there is none."""
@@ -44,7 +40,7 @@ class SettleQueue:
             return elements.get(self.new.popitem()[0])
         for key in self.new:
             element = elements.get(key)
-            if element is not None:
+            if element is not None and key not in self._keys:
                 self._turn += 1
                 # depths are stored: a walk is slow if a thousand processes call each other
                 heappush(self.waiting, (-element.instance.depth, -len(element.path), self._turn, key))

@@ -16,7 +16,7 @@ from vivero.core.bpmn.model import Process
 from vivero.core.dispatch import COMMANDS, handle
 from vivero.core.execution.awaiting_load import AwaitingLoad
 from vivero.core.execution.deferred_trees import DeferredTrees
-from vivero.core.execution.held_commands import HeldCommands
+from vivero.core.execution.held_commands import FREEING, HeldCommands
 from vivero.core.execution.outcomes import CommandRecord, Contexts, FollowUp, Handled, InboxCommand, Notices
 from vivero.core.execution.quarantine import quarantine
 from vivero.core.execution.worklist import ITEM_COST, Worklist
@@ -24,7 +24,7 @@ from vivero.core.needs import NO_LEASES, Leases, Need, NeedKind, NotLoaded
 from vivero.core.partitions.keys import partition_of
 from vivero.core.partitions.routes import Routes
 from vivero.core.records.base import Command
-from vivero.core.records.effects import Reject, Rejection, RejectionCode
+from vivero.core.records.effects import Reject, Rejection, RejectionCode, Send
 from vivero.core.records.instances import ContinueWork
 from vivero.core.records.messages import OpenSubscription
 from vivero.core.records.timers import TriggerTimer
@@ -126,21 +126,22 @@ class Processor:
         Raises:
             NotLoaded: nothing has happened. Load the need, and run the command again.
         """
-        self._begin_record(record, now)
+        command, request = record.command, record.request
+        self._begin_command(record.position, record.tenant, record.position if request is None else request, now)
         self.view.leases = leases
-        if self.several and self.is_elsewhere(record.command, record.tenant):
+        if self.several and self.is_elsewhere(command, record.tenant):
             return self._forward(record)
         self._work.begin_quantum()
         follow_ups: deque[FollowUp] = deque()
-        if type(record.command) is ContinueWork:
+        if type(command) is ContinueWork:
             rows = self._continue(record, follow_ups)
         else:
-            rows = self._handle(record.command, 0, record.request, follow_ups, record.context)
+            rows = self._handle(command, 0, request, follow_ups, record.context)
         self._last, self._seq = record.position, len(rows)
         if follow_ups:
             rows += self._follow_up(follow_ups)
-        if type(record.command) is TriggerTimer:
-            self._note_untriggered(record.command.key)
+        if type(command) is TriggerTimer:
+            self._note_untriggered(command.key)
         return rows
 
     def _forward(self, record: CommandRecord) -> list[Handled]:
@@ -338,11 +339,11 @@ class Processor:
     def _handle_unit(
         self, command: Command, seq: int, request: int | None, follow_ups: deque[FollowUp]
     ) -> list[Handled]:
-        self._work.begin()
-        rejection = None
+        work, rejection = self._work, None
+        work.begin()
         try:
-            self._work.take(handle(command, self.view))
-            self._work.drain()
+            work.take(handle(command, self.view))
+            work.drain()
         except Reject as reject:
             self._undo()
             rejection = reject.rejection
@@ -352,18 +353,22 @@ class Processor:
         except Exception as bug:  # a bug must harm this command alone
             self._undo()
             rejection = self._poisoned(command, bug)
-        context = self.state.context
-        for send in self._work.sends:
-            if send.held_by is not None:
-                self.held.keep(send.command, send.held_by, context, self.notices)
-            elif send.later or (self.several and self._leaves(send.command)):
-                self._send_to_inbox(send.command, context, send.again)
-            else:
-                follow_ups.append(FollowUp(send.command, context))
+        for send in work.sends:
+            self._send(send, follow_ups)
         rows = self._rows(command, seq, request, rejection)
-        self.state.accept()
-        self.held.note_handled(command, self.notices, self._inline)
+        self.state.begin_command()
+        if isinstance(command, FREEING):
+            self.held.note_handled(command, self.notices, self._inline)
         return rows
+
+    def _send(self, send: Send, follow_ups: deque[FollowUp]) -> None:
+        context = self.state.context
+        if send.held_by is not None:
+            self.held.keep(send.command, send.held_by, context, self.notices)
+        elif send.later or (self.several and self._leaves(send.command)):
+            self._send_to_inbox(send.command, context, send.again)
+        else:
+            follow_ups.append(FollowUp(send.command, context))
 
     def _leaves(self, command: Command) -> bool:
         """Whether a follow-up goes to another partition, or is held until slots have moved."""
@@ -383,19 +388,17 @@ class Processor:
 
     # ---- the frame of a command
 
-    def _begin_record(self, record: CommandRecord, now: int) -> None:
-        request = record.position if record.request is None else record.request
-        self._begin_command(record.position, record.tenant, request, now)
-
     def _begin_command(self, position: int, tenant: str, request: int, now: int) -> None:
         """Set what handlers and appliers can see of the next command."""
         view, state = self.view, self.state
         view.now = state.now = now
         view.position = state.position = position
         view.tenant, view.request = tenant, request
+        view.known_key = 0
 
     def _undo(self) -> None:
         undo(self.state)
+        self._work.drop()
         self._work.begin()
 
     def _poisoned(self, command: Command, bug: Exception) -> Rejection:
@@ -404,54 +407,63 @@ class Processor:
         reason = f"handling the command raised {type(bug).__name__}: {bug}"
         rejection = Rejection(RejectionCode.PROCESSING_ERROR, reason)
         try:
-            self._work.take(quarantine(command, rejection, self.view))
+            self._quarantine(command, rejection)
         except Exception as another:  # probably the same bug: the rejection alone remains
             self.notices.poisoned.append((self.view.position, another))
             self._undo()
         return rejection
 
+    def _quarantine(self, command: Command, rejection: Rejection) -> None:
+        """Keep the command in an incident. It does not run, so nothing follows from this now."""
+        self._work.take(quarantine(command, rejection, self.view))
+        self._work.drop()
+
     def reject(
         self, record: CommandRecord, now: int, rejection: Rejection, leases: Leases = NO_LEASES
     ) -> list[Handled]:
         """Reject and quarantine an internal command that cannot be handled or saved."""
-        self._begin_record(record, now)
+        request = record.position if record.request is None else record.request
+        self._begin_command(record.position, record.tenant, request, now)
         self.view.leases = leases
         if isinstance(record.command, ContinueWork):
             self._deferred_trees.note_arrived(record.command.key)
         if self.contexts is not None:
             self.state.context = self.contexts.begin(record.command, record.context)
         self._work.begin()
-        self._work.take(quarantine(record.command, rejection, self.view))
+        self._quarantine(record.command, rejection)
         for send in self._work.sends:
             self._send_to_inbox(send.command, self.state.context)
         rows = self._rows(record.command, 0, record.request, rejection)
-        self.state.accept()
+        self.state.begin_command()
         if self.contexts is not None:
             self.contexts.end(rows[0])
         self._last, self._seq = record.position, len(rows)
-        self.held.note_handled(record.command, self.notices, inline=False)
+        if isinstance(record.command, FREEING):
+            self.held.note_handled(record.command, self.notices, inline=False)
         return rows
 
     def _rows(self, command: Command, seq: int, request: int | None, rejection: Rejection | None) -> list[Handled]:
         """The command's own row, and one for each answer to another request."""
-        notices = self.notices
-        if self._work.ended:
-            notices.ended += self._work.ended
-        if self._work.timers:
-            notices.timers |= self._work.timers
-        for available in self._work.available:
+        work, notices = self._work, self.notices
+        if work.ended:
+            notices.ended += work.ended
+        if work.timers:
+            notices.timers |= work.timers
+        for available in work.available:
             notices.available[available] = notices.available.get(available, 0) + 1
-        for happened in self._work.jobs:
+        for happened in work.jobs:
             notices.jobs[happened] = notices.jobs.get(happened, 0) + 1
-        for happened in self._work.incidents:
+        for happened in work.incidents:
             notices.incidents[happened] = notices.incidents.get(happened, 0) + 1
-        own = Handled(seq, self._root(), request, self._work.events, rejection)
-        own.answered = rejection is None and request is None and not self._work.later
-        moved = self.several or command.was_put_off()
-        if moved and (seq == 0 or command.held) and request is not None and not self._work.later:
+        own = Handled(seq, self._root(), request, work.events, rejection)
+        if work.later:
+            own.answered = False
+        elif request is None:
+            own.answered = rejection is None
+        elif (seq == 0 or command.held) and (self.several or command.was_put_off()):
             own.answered = command.answers_its_request()  # it was forwarded, or had to wait
         rows = [own]
-        for reply in self._work.replies:
+        for reply in work.replies:
             if reply.rejection is None and (reply.to is None or reply.to == self.view.request):
                 own.answered, own.response = True, reply.body
             else:
@@ -461,7 +473,7 @@ class Processor:
 
     def _root(self) -> int | None:
         """The tree of the first row that the command changed."""
-        for row in self.state.changed():
+        for row in self.state.images:
             element: Element | None = row.place()
             if element is not None:
                 return element.tree.key

@@ -20,9 +20,12 @@ class Work:
     def __init__(self, state: State, view: View) -> None:
         self.state = state
         self.view = view
+        self.budget = view.budget
         self.queue: deque[tuple[int, str, Any]] = deque()
         """Items `(element key, stage, argument)`."""
         self.settle_queue = SettleQueue()
+        self.settling = self.settle_queue.new
+        """Scopes that have yet to settle are added here."""
         self.unloaded: dict[int, None] = {}
         """Bodies of paged loops that continue when more of them has been loaded."""
         self.suspended: list[tuple[int, str, Any]] = []
@@ -45,13 +48,11 @@ class Work:
         """Whether the command has begun an operation in pages."""
 
     def begin(self) -> None:
-        """Forget the last command."""
-        if self.view.budget.spent:
-            self.view.budget.begin_stage()
-        if self.queue or self.settle_queue.new or self.settle_queue.waiting or self.unloaded:
-            self.clear_queues()
-        self.suspended = []
-        self.ending.forget()
+        """Forget the last command. Its queues are empty: all its work is done, deferred, or undone."""
+        if self.budget.spent:
+            self.budget.begin_stage()
+        if self.ending.known:
+            self.ending.forget()
         self.events = []
         self.replies = []
         self.sends = []
@@ -67,3 +68,8 @@ class Work:
         self.queue.clear()
         self.settle_queue.clear()
         self.unloaded.clear()
+
+    def drop(self) -> None:
+        """Drop the work of a command that is undone, or does not run."""
+        self.clear_queues()
+        self.suspended = []

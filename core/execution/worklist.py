@@ -7,7 +7,7 @@ settle, innermost first. When the budget is used up, the tree keeps the remainin
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 from vivero.core.apply import APPLY
@@ -26,9 +26,11 @@ from vivero.core.execution.lifecycle import (
 from vivero.core.execution.work import Work
 from vivero.core.migration.pages import check_page, move_page, rename_page
 from vivero.core.modifications.pages import terminate_page
+from vivero.core.records.base import Event
 from vivero.core.records.effects import (
     AwaitAgain,
     Check,
+    Effect,
     Effects,
     Enter,
     Fail,
@@ -37,7 +39,6 @@ from vivero.core.records.effects import (
     Reply,
     ReplyLater,
     Send,
-    failing,
 )
 from vivero.core.records.instances import (
     ElementCompleting,
@@ -93,29 +94,31 @@ class Worklist(Work):
         """The used part of the budget: items, rows, written characters, and steps of expressions."""
         self._charged = 0
         """The part of `used` for characters and steps."""
+        self._charge_every = QUANTUM_CHARACTERS // limit
+        """Characters that cost something."""
         self._written = 0
         """`State.written` when the quantum began."""
         self._next_written = 0
         """`State.written` at which characters are charged again."""
 
     def begin_quantum(self) -> None:
-        self.used = self._charged = self.view.budget.steps = 0
-        self._written = self.state.written
-        self._next_written = self._written + QUANTUM_CHARACTERS // self._max_cost
+        self.used = self._charged = self.budget.steps = 0
+        self._written = written = self.state.written
+        self._next_written = written + self._charge_every
 
     def _charge(self) -> None:
         """Charge the written characters and the steps of expressions."""
         written = self.state.written
         of_characters = (written - self._written) * self._max_cost // QUANTUM_CHARACTERS
-        cost = of_characters + self.view.budget.steps * self._max_cost // QUANTUM_STEPS
+        cost = of_characters + self.budget.steps * self._max_cost // QUANTUM_STEPS
         self.used += cost - self._charged
         self._charged = cost
-        self._next_written = written + QUANTUM_CHARACTERS // self._max_cost
+        self._next_written = written + self._charge_every
 
     def drain(self) -> None:
         """Run all work, or defer the rest when the budget is used up."""
-        queue, settle_queue, state = self.queue, self.settle_queue, self.state
-        new, waiting = settle_queue.new, settle_queue.waiting
+        state, view, elements = self.state, self.view, self.state.elements
+        queue, new, waiting = self.queue, self.settling, self.settle_queue.waiting
         if self.held:  # what an operation in pages has begun waits for the last page
             self._defer()
         while queue or new or waiting:
@@ -124,12 +127,33 @@ class Worklist(Work):
             if self.used >= self.limit:
                 self._defer()
                 break
-            if queue:
-                key, stage, argument = queue.popleft()
-                self._run(key, stage, argument)
-            else:
+            if not queue:
                 self.used += ITEM_COST
-                self._settle(settle_queue.pop(state.elements))
+                self._settle(self.settle_queue.pop(elements))
+                continue
+            key, stage, argument = queue.popleft()
+            wanted, effects_of, following, cost = _ITEMS[stage]
+            self.used += cost
+            element = elements.get(key)
+            if element is None:
+                continue
+            if element.instance.suspended_at is not None and is_stopped(element) and not _empties(element, stage):
+                self.suspended.append((key, stage, argument))
+            elif wanted is None:
+                effects_of(self, element, argument)
+            elif element.state is wanted and not (wanted is ACTIVATING and self.ending.covers(element.scope)):
+                if element.node is MISSING and wanted is not TERMINATING:
+                    view.node(element)
+                try:
+                    effects = tuple(effects_of(element, view, argument))
+                    if len(effects) > FREE_CHANGES:
+                        self._pay(effects, stage)
+                except Fail as failure:
+                    effects, following = self._failed(failure, element, stage, argument), None
+                self._apply(effects)
+                if following is not None and not element.waits.jobs:
+                    following = next_stage(following, element)
+                    queue.appendleft((key, following, 0))  # before other work can change its variables
         if self.unloaded:
             self._defer()
         if self.suspended:
@@ -137,78 +161,41 @@ class Worklist(Work):
 
     # ---- items of the queue
 
-    def _run(self, key: int, stage: str, argument: Any) -> None:
-        self.used += TERMINATION_COST if stage == "terminate" else ITEM_COST
-        element = self.state.elements.get(key)
-        if element is None:
-            return
-        if element.instance.suspended_at is not None and is_stopped(element) and not _empties(element, stage):
-            self.suspended.append((key, stage, argument))
-            return
-        staged = STAGES.get(stage)
-        if staged is None:
-            self._run_other(element, stage, argument)
-            return
-        state, effects_of, following = staged
-        if element.state is state and not (state is ACTIVATING and self.ending.covers(element.scope)):
-            if element.node is MISSING and state is not TERMINATING:
-                self.view.node(element)
-            try:
-                effects = effects_of(element, self.view, argument)
-            except Fail as failure:
-                effects = failing(failure)
-            done = self.take(effects, element, stage, argument)
-            if done and following is not None and not element.waits.jobs:
-                following = next_stage(following, element)
-                self.queue.appendleft((key, following, 0))  # before other work can change its variables
+    def _settle_later(self, scope: Element, _argument: object) -> None:
+        self.settling[scope.key] = None
 
-    def _run_other(self, scope: Element, stage: str, argument: Any) -> None:
-        if stage == "settle":
-            self.settle_queue.add(scope.key)
-        elif stage == "end":
-            self._end(scope)
-        elif stage == "check":
-            self._check(scope, argument)
-        elif stage == "await again":
-            self._await_again(scope, argument)
-        elif stage == RESUME_WAITS:
-            self.take(resume_waits(scope.instance, argument, self.view))
-        elif stage == RESCHEDULE:
-            self.take(reschedule(scope, argument, self.view))
-        elif stage == AWAIT_MESSAGE:
-            self.take(await_message(scope, argument, self.view))
-        elif stage in PAGES:
-            size = max(LEAST_OF_PAGE, PER_ITEM_OF_PAGE * self.limit // ITEM_COST)
-            self.take(_page_of(stage)(scope.instance, argument, self.view, size))
-            self.used = max(self.used, self.limit)  # one transaction saves one page
-        elif self.ending.covers(scope):
-            return  # nothing begins in a scope that ends early
-        elif stage == "arrive":
-            self._arrive(scope, argument)
-        elif stage == "enter":
-            self._enter(scope, *argument)
-        elif stage == "trigger":
-            self._trigger(scope, argument)
-        else:
-            raise LookupError(f"there is no stage {stage!r}")
+    def _resume_waits(self, element: Element, after: Any) -> None:
+        self.take(resume_waits(element.instance, after, self.view))
+
+    def _reschedule(self, element: Element, timer: int) -> None:
+        self.take(reschedule(element, timer, self.view))
+
+    def _await_message(self, element: Element, subscription: int) -> None:
+        self.take(await_message(element, subscription, self.view))
+
+    def _page(self, stage: str, element: Element, argument: Any) -> None:
+        size = max(LEAST_OF_PAGE, PER_ITEM_OF_PAGE * self.limit // ITEM_COST)
+        self.take(_page_of(stage)(element.instance, argument, self.view, size))
+        self.used = max(self.used, self.limit)  # one transaction saves one page
 
     def _arrive(self, scope: Element, flow: str) -> None:
-        if scope.state is ACTIVATED:
+        if scope.state is ACTIVATED and not self.ending.covers(scope):
             model = self.view.model(scope.instance.definition_key)
             node = model.nodes[model.flows[flow].target]
             self.take(ELEMENTS[node.type].arrive(node, flow, scope, self.view), scope, "arrive", flow)
 
-    def _enter(self, scope: Element, node: str, variables: dict[str, str] | None, times: int = 1) -> None:
+    def _enter(self, scope: Element, what: tuple[Any, ...]) -> None:
         """Enter a boundary event whose host has ended; without variables, what a modification activates so often."""
-        if scope.state is not ACTIVATED:
+        if scope.state is not ACTIVATED or self.ending.covers(scope):
             return
+        node, variables, times = what if len(what) > 2 else (*what, 1)
         entered = self.view.model(scope.instance.definition_key).nodes[node]
         for _ in range(min(times, ENTERED_TOGETHER)):
             self.take(enter(entered, scope, self.view, occurred=variables))
         if times > ENTERED_TOGETHER:
             self.queue.append((scope.key, "enter", (node, None, times - ENTERED_TOGETHER)))
 
-    def _end(self, scope: Element) -> None:
+    def _end(self, scope: Element, _argument: object) -> None:
         """Terminate the instance, because an element after which it should terminate has ended in this scope.
 
         All scopes up to the instance begin to terminate at once. Otherwise the outer ones would continue meanwhile.
@@ -221,7 +208,7 @@ class Worklist(Work):
 
     def _trigger(self, element: Element, argument: tuple[str, dict[str, str]]) -> None:
         target, variables = argument
-        if element.state is ACTIVATED:
+        if element.state is ACTIVATED and not self.ending.covers(element):
             node = self.view.model(element.instance.definition_key).nodes[target]
             effects = ELEMENTS[element.type].trigger(element, node, variables, self.view)
             self.take(effects, element, "trigger", argument)
@@ -254,24 +241,27 @@ class Worklist(Work):
             return
         if scope.pages is not None:  # each command runs at most a quantum of a long loop
             self.used = max(self.used, self.limit - self.quantum)
-        before = len(self.events)
+        events, before = self.events, len(self.events)
         if scope.then is not None or scope.state is TERMINATING:
             self._empty(scope)
-            if scope.live and len(self.events) - before < most_told(scope):
+            if scope.live and len(events) - before < most_told(scope):
                 return  # the last child to end queues it again
-        elif scope.state is ACTIVATED and not is_deferred(scope, self.view, "enter"):
-            self._join(scope)
-            if len(self.events) == before:
-                self.take(ELEMENTS[scope.type].settle(scope, self.view), scope, "settle")
-            if len(self.events) == before and (scope.waits.incidents or (scope.tokens and not scope.live)):
+        elif scope.state is ACTIVATED and not (scope.tree.work and is_deferred(scope, self.view, "enter")):
+            if self.view.node(scope).joins:
+                self._join(scope)
+            if len(events) == before:
+                effects = ELEMENTS[scope.type].settle(scope, self.view)
+                if effects:  # most scopes wait for their children
+                    self.take(effects, scope, "settle")
+            if len(events) == before and (scope.waits.incidents or (scope.tokens and not scope.live)):
                 self.take(deadlocks.check(scope, self.view))
-        if len(self.events) > before:
-            self.settle_queue.add(scope.key)
+        if len(events) > before:
+            self.settling[scope.key] = None
 
     def _join(self, scope: Element) -> None:
         """Run the joins of the scope that wait for others: a token that one of them waited for may have moved."""
-        joins = (self.view.node(scope) if scope.node is MISSING else scope.node).joins
-        if joins and not (scope.node.loop is not None and not scope.is_inner):
+        joins = scope.node.joins
+        if not (scope.node.loop is not None and not scope.is_inner):
             self.used += len(joins) * len(scope.tokens) // CHECKS_PER_COST
             nodes = self.view.model(scope.instance.definition_key).nodes
             for gateway in joins:
@@ -338,39 +328,47 @@ class Worklist(Work):
 
     # ---- effects
 
-    def take(self, effects: Effects, element: Element | None = None, stage: str = "", argument: Any = 0) -> bool:
-        """Collect the effects of a stage, then apply them. Returns False if the stage failed and raised an incident."""
-        done = True
+    def take(self, effects: Effects, element: Element | None = None, stage: str = "", argument: Any = 0) -> None:
+        """Collect the effects of a stage, then apply them. If the stage of an element fails, raise an incident."""
         try:
-            collected = list(effects)
-            if len(collected) > FREE_CHANGES:
-                self.used += cost_of(collected, stage)
-                self.used += len(collected) // EFFECTS_PER_COST if element is None else 0
+            effects = tuple(effects)
+            if len(effects) > FREE_CHANGES:
+                self._pay(effects, stage, is_item=element is not None)
         except Fail as failure:
             if element is None:
                 raise
-            done = False
-            argument = 0 if stage in RESTARTED else argument  # all its listeners run again
-            again = failure.stage or stage
-            raised = IncidentRaised(self.view.key(), element.key, again, failure.type, failure.message, None, argument)
-            collected = [*failure.facts, raised]
-        if self.view.budget.spent:
-            self.view.budget.begin_stage()
+            effects = self._failed(failure, element, stage, argument)
+        self._apply(effects)
+
+    def _pay(self, effects: Sequence[Effect], stage: str, *, is_item: bool = True) -> None:
+        """Charge the changes of a stage. Raises Fail if they are too many."""
+        self.used += cost_of(effects, stage)
+        self.used += 0 if is_item else len(effects) // EFFECTS_PER_COST
+
+    def _failed(self, failure: Fail, element: Element, stage: str, argument: Any) -> tuple[Event, ...]:
+        """The incident of a stage that fails: nothing of its effects has happened."""
+        argument = 0 if stage in RESTARTED else argument  # all its listeners run again
+        again = failure.stage or stage
+        raised = IncidentRaised(self.view.key(), element.key, again, failure.type, failure.message, None, argument)
+        return (*failure.facts, raised)
+
+    def _apply(self, effects: Iterable[Effect]) -> None:
+        """Change the state by events, and add the work that follows."""
+        if self.budget.spent:
+            self.budget.begin_stage()
             self._charge()
         state, events = self.state, self.events
-        for effect in collected:
-            found = _EVENTS.get(type(effect))  # type: ignore[arg-type]  # the table has no other effects
-            if found is None:
-                self._take_other(effect)
+        for effect in effects:
+            applier, follow = _EFFECTS[type(effect)]
+            if applier is None:
+                follow(self, effect)
                 continue
-            applier, follow = found
             row = applier(state, effect)
-            events.append(effect)  # type: ignore[arg-type]  # the table has events only
+            events.append(effect)  # type: ignore[arg-type]  # only events have appliers
             if follow is not None:
                 follow(self, row, effect)
         if state.variable_changes:
             self._variables_changed(state.variable_changes)
-        return done
 
     def _variables_changed(self, changes: list[VariableChange]) -> None:
         """Check each affected subscription once. Those of gateways are checked when their scopes settle."""
@@ -378,30 +376,42 @@ class Worklist(Work):
         self.used += sum(len(watching.get(scope.instance.key, ())) for scope, _, _ in changes) // CHECKS_PER_COST
         for one in subscriptions.affected(changes, self.view):
             if one.target in self.view.node(one.element).joins:
-                self.settle_queue.add(one.element.key)
+                self.settling[one.element.key] = None
             else:
                 self.queue.append((one.element.key, "check", one.key))
         changes.clear()
 
-    def _take_other(self, effect: object) -> None:
-        if isinstance(effect, Reply):
-            self.replies.append(effect)
-        elif isinstance(effect, Send):
-            self.sends.append(effect)
-        elif isinstance(effect, ReplyLater):
-            self.later = True
-        elif isinstance(effect, Happens):
-            self.queue.append((effect.element, "trigger", (effect.target, effect.variables)))
-        elif isinstance(effect, Enter):
-            self.queue.append((effect.scope, "enter", (effect.node, None, effect.times)))
-        elif isinstance(effect, Check):
-            self.queue.append((effect.element, "check", effect.subscription))
-        elif isinstance(effect, AwaitAgain):
-            self.queue.append((effect.element, "await again", effect.target))
-        elif isinstance(effect, LoadMore):
-            self.unloaded[effect.body] = None
-        else:
-            raise TypeError(f"{effect!r} is not an effect")
+
+def _reply(work: Work, reply: Reply) -> None:
+    work.replies.append(reply)
+
+
+def _send(work: Work, send: Send) -> None:
+    work.sends.append(send)
+
+
+def _reply_later(work: Work, _effect: ReplyLater) -> None:
+    work.later = True
+
+
+def _happens(work: Work, happened: Happens) -> None:
+    work.queue.append((happened.element, "trigger", (happened.target, happened.variables)))
+
+
+def _enter(work: Work, entered: Enter) -> None:
+    work.queue.append((entered.scope, "enter", (entered.node, None, entered.times)))
+
+
+def _check(work: Work, checked: Check) -> None:
+    work.queue.append((checked.element, "check", checked.subscription))
+
+
+def _await_again(work: Work, awaited: AwaitAgain) -> None:
+    work.queue.append((awaited.element, "await again", awaited.target))
+
+
+def _load_more(work: Work, wanted: LoadMore) -> None:
+    work.unloaded[wanted.body] = None
 
 
 def _page_of(stage: str) -> Callable[[Instance, Any, View, int], Effects]:
@@ -410,8 +420,41 @@ def _page_of(stage: str) -> Callable[[Instance, Any, View, int], Effects]:
     return pages[stage]
 
 
-_EVENTS = {kind: (applier, FOLLOW.get(kind)) for kind, applier in APPLY.items()}
-"""Event type → its applier, and the function that adds the work that follows."""
+def _page(stage: str) -> Callable[[Worklist, Element, Any], None]:
+    return lambda work, element, argument: work._page(stage, element, argument)
+
+
+_OTHERS: dict[str, Callable[[Worklist, Element, Any], None]] = {
+    "settle": Worklist._settle_later,
+    "end": Worklist._end,
+    "check": Worklist._check,
+    "await again": Worklist._await_again,
+    RESUME_WAITS: Worklist._resume_waits,
+    RESCHEDULE: Worklist._reschedule,
+    AWAIT_MESSAGE: Worklist._await_message,
+    **{stage: _page(stage) for stage in PAGES},
+    "arrive": Worklist._arrive,
+    "enter": Worklist._enter,
+    "trigger": Worklist._trigger,
+}
+"""Stages of the queue that belong to no state of their element."""
+_ITEMS: dict[str, tuple[Any, Any, Any, int]] = {
+    **{stage: (*staged, TERMINATION_COST if stage == "terminate" else ITEM_COST) for stage, staged in STAGES.items()},
+    **{stage: (None, run, None, ITEM_COST) for stage, run in _OTHERS.items()},
+}
+"""Stage → what `STAGES` says of it and its cost; None and its function for the others."""
+_EFFECTS: dict[type, tuple[Any, Any]] = {
+    **{kind: (applier, FOLLOW.get(kind)) for kind, applier in APPLY.items()},
+    Reply: (None, _reply),
+    ReplyLater: (None, _reply_later),
+    Send: (None, _send),
+    Happens: (None, _happens),
+    Enter: (None, _enter),
+    Check: (None, _check),
+    AwaitAgain: (None, _await_again),
+    LoadMore: (None, _load_more),
+}
+"""Type of an effect → its applier, and the function that adds the work that follows. Only events have an applier."""
 
 
 def _empties(scope: Element, stage: str) -> bool:

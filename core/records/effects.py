@@ -172,12 +172,6 @@ Effects = Iterable[Effect]
 """A generator for several effects, a tuple for one, which costs a third as much."""
 
 
-def failing(failure: Fail) -> Effects:
-    """The effects of a stage that fails before its first effect."""
-    raise failure
-    yield
-
-
 def reject_not_found(what: str, doing: str, key: int) -> Reject:
     """The rejection of a command for an unknown key. Clients of Camunda know the text."""
     return Reject(RejectionCode.NOT_FOUND, f"Expected to {doing} {what} with key '{key}', but no such {what} was found")

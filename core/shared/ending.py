@@ -8,15 +8,15 @@ from vivero.core.state.instance_tree import TERMINATING, Element
 class Ending:
     """Tells whether a scope, or one around it, ends early, and caches the answers for one command."""
 
-    __slots__ = ("_known",)
+    __slots__ = ("known",)
 
     def __init__(self) -> None:
-        self._known: dict[int, bool] = {}
+        self.known: dict[int, bool] = {}
+        """Scopes by key, and whether they end early."""
 
     def forget(self) -> None:
         """Clear the cache, because another scope ends early or another command begins."""
-        if self._known:
-            self._known.clear()
+        self.known.clear()
 
     def covers(self, scope: Element | None) -> bool:
         """Whether the scope or one around it ends early.
@@ -30,7 +30,7 @@ class Ending:
         return scope.scope is not None and self._covers_around(scope.scope)
 
     def _covers_around(self, scope: Element | None) -> bool:
-        known, walked, ends = self._known, [], False
+        known, walked, ends = self.known, [], False
         while scope is not None:
             ends = known.get(scope.key, False) or scope.then is not None or scope.state is TERMINATING
             if ends or scope.key in known:

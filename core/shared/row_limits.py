@@ -50,9 +50,10 @@ def check(element: Element, view: View, type_: IncidentType, more: int, together
 
 
 def check_ordinary(element: Element, view: View) -> None:
-    """Check that an element other than a call or a loop may begin. Raises Fail like `check`."""
-    if element.tree.rows + element.tree.in_parts > view.tree_rules.max_part_rows:  # the common case is cheap
-        check(element, view, IncidentType.UNKNOWN, 0, 0, ORDINARY_FACTOR)
+    """Check that an element other than a call or a loop may begin. Raises Fail like `check`.
+
+    Trees of at most `max_part_rows` rows need no check."""
+    check(element, view, IncidentType.UNKNOWN, 0, 0, ORDINARY_FACTOR)
 
 
 def _text(which: str, most: int, setting: str) -> str:

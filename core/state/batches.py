@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from operator import attrgetter, methodcaller
+
 from vivero.core.state.instance_tree import Element, Instance, InstanceTree, LoopItems, LoopResult, Part
 from vivero.core.state.message_channels import (
     MAX_MESSAGES_IN_MEMORY,
@@ -12,6 +15,7 @@ from vivero.core.state.message_channels import (
 )
 from vivero.core.state.migrations import Migration
 from vivero.core.state.registrations import Registration
+from vivero.core.state.rows import Row
 from vivero.core.state.state import State
 from vivero.core.state.subtrees import break_cycles
 
@@ -20,6 +24,9 @@ Retained = InstanceTree | MessageChannel | Part | LoopItems | LoopResult | Regis
 
 _CHANNEL_ROWS: frozenset[type] = frozenset((Message, ChannelSubscription, StartLock))
 _LOOP_ROWS = (LoopItems, LoopResult)
+_SAVED = (*_LOOP_ROWS, Registration)
+_place: Callable[[Row], Element | None] = methodcaller("place")
+_tree: Callable[[Element], InstanceTree] = attrgetter("tree")
 
 
 def close(state: State) -> list[Retained]:
@@ -49,12 +56,8 @@ def close(state: State) -> list[Retained]:
 
 def changed_trees(state: State) -> list[InstanceTree]:
     """The trees that the batch changed."""
-    trees: dict[InstanceTree, None] = {}
-    for row in state.dirty:
-        element: Element | None = row.place()
-        if element is not None:
-            trees[element.tree] = None
-    return list(trees)
+    places = filter(None, map(_place, state.dirty))  # without a loop: there may be thousands of rows
+    return list(dict.fromkeys(map(_tree, places)))
 
 
 def is_changed(state: State, tree: InstanceTree) -> bool:
@@ -75,11 +78,8 @@ def committed(state: State, retained: list[Retained]) -> None:
     """
     gone: list[InstanceTree | Part] = []
     for one in retained:
-        if isinstance(one, _LOOP_ROWS):
-            _note_saved(one)
-            continue
-        if isinstance(one, Registration):
-            state.registrations.committed(one)
+        if isinstance(one, _SAVED):
+            _note_saved(state, one)
             continue
         one.commits_under_way -= 1
         if isinstance(one, MessageChannel):
@@ -151,7 +151,10 @@ def _retain_channels(state: State) -> list[MessageChannel]:
     return list(changed)
 
 
-def _note_saved(row: LoopItems | LoopResult) -> None:
+def _note_saved(state: State, row: LoopItems | LoopResult | Registration) -> None:
+    if isinstance(row, Registration):
+        state.registrations.committed(row)
+        return
     pages = row.body.pages
     if pages is not None and isinstance(row, LoopItems):
         pages.rows_saved = True

@@ -50,7 +50,7 @@ class Holds(Generic[C]):
 
     def __init__(self) -> None:
         self.waiting: dict[int, Waiting[C]] = {}
-        self._returning: dict[int, int] = {}
+        self.returning: dict[int, int] = {}
         """Root → `EndHold` commands on their way, at least one."""
         self._full: set[int] = set()
         """Roots that had the most commands, and whose commands have not all returned."""
@@ -58,11 +58,11 @@ class Holds(Generic[C]):
 
     def is_behind_others(self, root: int) -> bool:
         """Whether a new command about the tree comes behind held ones that have not all returned."""
-        return root in self.waiting or root in self._returning
+        return root in self.waiting or root in self.returning
 
     def is_returning(self, root: int) -> bool:
         """Whether released commands of the tree may still be on their way."""
-        return root in self._returning
+        return root in self.returning
 
     def is_full(self, root: int) -> bool:
         """Whether no further command of a client may wait for the tree."""
@@ -126,10 +126,10 @@ class Holds(Generic[C]):
 
     def note_returning(self, root: int, ends: int = 1) -> None:
         """Note that released commands are on their way, with so many `EndHold` commands."""
-        self._returning[root] = self._returning.get(root, 0) + ends
+        self.returning[root] = self.returning.get(root, 0) + ends
 
     def note_returned(self, root: int) -> None:
         """Note that an `EndHold` has arrived. A person may send another one by resolving its incident."""
-        left = self._returning.pop(root, 1) - 1
+        left = self.returning.pop(root, 1) - 1
         if left:
-            self._returning[root] = left
+            self.returning[root] = left

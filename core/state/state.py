@@ -2,7 +2,8 @@
 
 An applier (`core.apply`) calls `State.edit(row)` before it changes a row. That marks the row dirty and keeps its
 image, so that a command that raises can be undone. Dictionaries that link rows are changed by `State.link` and
-`State.unlink` for the same reason.
+`State.unlink` for the same reason. The rows that nearly every command has need no entry for each of their dictionaries:
+`undo` finds these by the row (`undo.places_of`), which is new, or one of `removed`.
 
 The state is a cache of one leadership term. PostgreSQL holds the truth. `batches` ends a batch, `undo` takes a command
 back, and `eviction` bounds the memory.
@@ -10,7 +11,6 @@ back, and `eviction` bounds the memory.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from typing import Any
 
 from vivero.core.partitions.keys import PARTITION_SHIFT
@@ -99,14 +99,14 @@ class State:
 
         # the command
         self.images: dict[Row, tuple[Row, bool] | None] = {}
-        """Rows that the command changed → what they were before, and whether they were dirty; None for a new row."""
+        """Rows that the command changed, in the order of their first change → what they were before, and whether they
+        were dirty; None for a new row."""
         self.links: list[tuple[dict[Any, Any], Any, Any]] = []
         """Changes of dictionaries: (dictionary, key, former value)."""
+        self.removed: list[Row] = []  # rows that the command took out of all their dictionaries
         self.renames: list[tuple[Row, str, Any]] = []  # (row, field, former value): see `rename`
         self.first_key = self.next_key
         self.row_counts: dict[Part, int] = {}  # parts whose number of rows the command changed → the former number
-        self.added_weight = 0
-        """Bytes by which the command changed the weight of all trees."""
         self.variable_changes: list[tuple[Element, str, bool]] = []
         """(scope, name, whether it is new) of variables that changed in instances with watching subscriptions, and that
         the worklist has not handled yet."""
@@ -171,7 +171,7 @@ class State:
         if tree not in self.images:
             self.edit(tree)
         tree.weight += weight
-        self.added_weight += weight
+        self.weight += weight
 
     def add_size(self, element: Element, weight: int, rows: int) -> None:
         """Add `weight` bytes and `rows` rows, either may be negative, to the tree and the part of an element."""
@@ -179,7 +179,7 @@ class State:
         if tree not in self.images:
             self.edit(tree)
         tree.weight += weight
-        self.added_weight += weight
+        self.weight += weight
         if element.part is None:
             tree.rows += rows
         else:
@@ -193,24 +193,18 @@ class State:
 
     # -- the end of a command; `undo.undo` takes it back instead
 
-    def changed(self) -> Iterable[Row]:
-        """The rows that the command has changed so far, in the order of their first change."""
-        return self.images
-
-    def accept(self) -> None:
-        """Keep the changes of the command, and begin the next one."""
-        self.weight += self.added_weight
-        self.begin_command()
-
     def begin_command(self) -> None:
-        """Forget what the last command changed."""
-        self.variable_changes.clear()
+        """Keep what the last command changed, and begin the next one."""
         self.images.clear()
-        self.links.clear()
+        self.first_key = self.next_key
+        if self.removed:
+            self.removed.clear()
+        if self.links:
+            self.links.clear()
+        if self.variable_changes:
+            self.variable_changes.clear()
         if self.renames:
             self.renames.clear()
-        self.first_key = self.next_key
-        self.added_weight = 0
         if self.row_counts:
             self.row_counts.clear()
 

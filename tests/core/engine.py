@@ -283,8 +283,8 @@ def rebuilt(engine):
 
 def apply_by(monkeypatch, kind, applier):
     """Let `applier(usual, state, event)` apply events of a type. `usual(state, event)` applies them as ever."""
-    usual, follow = worklist._EVENTS[kind]
-    monkeypatch.setitem(worklist._EVENTS, kind, (partial(applier, usual), follow))
+    usual, follow = worklist._EFFECTS[kind]
+    monkeypatch.setitem(worklist._EFFECTS, kind, (partial(applier, usual), follow))
 
 
 def explode(_usual, _state, _event):

@@ -324,7 +324,7 @@ BATCH: tuple[Mutant, ...] = (
         "a finished job whose lease runs out",
         f"{POISON_TESTS}::test_a_finished_job_is_not_handed_out_again_when_its_lease_runs_out",
         "core/apply/jobs.py",
-        ('    job.lease = "closed"\n    state.unlink', "    state.unlink"),
+        ('    job.lease = "closed"\n    state.removed', "    state.removed"),
     ),
     mutant(
         "clock_timestamp() in activation",

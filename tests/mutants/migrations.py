@@ -95,8 +95,8 @@ MIGRATIONS: tuple[Mutant, ...] = (
         f"{PAGES_TESTS}::test_what_comes_in_the_batch_of_the_last_page_comes_behind_what_waits",
         "core/state/holds.py",
         (
-            "        return root in self.waiting or root in self._returning\n",
-            "        return root in self._returning\n",
+            "        return root in self.waiting or root in self.returning\n",
+            "        return root in self.returning\n",
         ),
     ),
     mutant(

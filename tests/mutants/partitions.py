@@ -19,7 +19,7 @@ PARTITIONS: tuple[Mutant, ...] = (
         "a command is handled at the wrong partition",
         f"{CROSSING}::test_a_message_published_anywhere_reaches_the_element",
         "core/execution/step.py",
-        ("        if self.several and self.is_elsewhere(record.command, record.tenant):\n", "        if False:\n"),
+        ("        if self.several and self.is_elsewhere(command, record.tenant):\n", "        if False:\n"),
     ),
     mutant(
         "the rejection of a forwarded command answers nobody",

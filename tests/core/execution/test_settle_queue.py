@@ -28,7 +28,7 @@ def test_a_called_process_is_deeper_than_all_scopes_of_its_caller():
     elements = {1: scope(1, 1, 0), 2: scope(2, 1, 9), 3: scope(3, 2, 0), 4: scope(4, 2, 1)}
     queue = SettleQueue()
     for key in (2, 1, 4, 3):
-        queue.add(key)
+        queue.new[key] = None
     assert list(queue) == [2, 1, 4, 3]
     assert taken(queue, elements) == [4, 3, 2, 1]
     assert list(queue) == []
@@ -36,10 +36,10 @@ def test_a_called_process_is_deeper_than_all_scopes_of_its_caller():
 
 def test_what_has_ended_is_left_out():
     queue = SettleQueue()
-    queue.add(7)
+    queue.new[7] = None
     assert queue.pop({}) is None
-    queue.add(7)
-    queue.add(8)
+    queue.new[7] = None
+    queue.new[8] = None
     assert taken(queue, {8: scope(8, 1, 0)}) == [8]
 
 
@@ -47,12 +47,12 @@ def test_it_is_emptied():
     elements = {key: scope(key, 1, key) for key in range(3)}
     queue = SettleQueue()
     for key in elements:
-        queue.add(key)
+        queue.new[key] = None
     queue.pop(elements)
-    queue.add(2)
+    queue.new[2] = None
     queue.clear()
     assert (list(queue), queue.new, queue.waiting) == ([], {}, [])
-    queue.add(0)
+    queue.new[0] = None
     assert taken(queue, elements) == [0]
 
 
@@ -63,7 +63,7 @@ def test_it_does_what_looking_through_all_of_them_does(seed):
     for _ in range(3_000):
         if random.random() < 0.6:
             key = random.randrange(40)
-            queue.add(key)
+            queue.new[key] = None
             known.setdefault(key)
         elif known:
             live = [elements[key] for key in known if key in elements]
