@@ -8,6 +8,7 @@ import json
 import re
 from xml.sax.saxutils import escape, quoteattr
 
+import psycopg
 import pytest
 from playwright.sync_api import expect
 
@@ -31,17 +32,31 @@ MODEL = f"""<definitions xmlns="http://www.omg.org/spec/BPMN/20100524/MODEL" tar
     <sequenceFlow id="b" sourceRef="fork" targetRef="task" name={quoteattr(ATTACK)} />
     <sequenceFlow id="c" sourceRef="fork" targetRef="wait" />
     <sequenceFlow id="d" sourceRef="fork" targetRef="job" />
+    <sequenceFlow id="e" sourceRef="fork" targetRef="agent" />
     <userTask id="task" name={quoteattr(ATTACK)}><extensionElements><zeebe:userTask /></extensionElements></userTask>
     <receiveTask id="wait" name={quoteattr(ATTACK)} messageRef="m" />
     <serviceTask id="job" name={quoteattr(ATTACK)}><extensionElements>
       <zeebe:taskDefinition type={quoteattr(ATTACK)} /></extensionElements></serviceTask>
+    <serviceTask id="agent" name={quoteattr(ATTACK)}><extensionElements>
+      <zeebe:taskDefinition type="io.camunda.agenticai:aiagent:1" /></extensionElements></serviceTask>
   </process>
 </definitions>"""
 
+CALL = """INSERT INTO agent_calls (job_key, call_id, process_instance_key, element_instance_key, process_id, element_id,
+    tenant_id, ended_at, turn, cause, duration_ms, provider, model, outcome, request_digest, cost, currency,
+    tools_offered, tools_called)
+SELECT %s, 'c', %s, 1, 'hostile', 'agent', '<default>', clock_timestamp(), 1, 'PROMPT', 1, 'openai', %s, %s, 'd', 1, %s,
+    '{}', %s"""
+CONNECTOR = """INSERT INTO inbound_connectors (process_definition_key, element_id, tenant_id, process_id, type, state,
+    waiting, events, errors, error_at, error, node, updated_at)
+SELECT %s, 'start', '<default>', 'hostile', %s, 'FAILING', 0, 0, 1, clock_timestamp(), %s, 'n', clock_timestamp()"""
+
 
 @pytest.fixture
-def hostile(api):
-    """The key of an instance and of its task, whose every text is an attack; and entries of access like it."""
+def hostile(api, dsn):
+    """The key of an instance and of its task, whose every text is an attack; and entries of access like it.
+
+    The call of a model and the inbound connector are rows that nobody works here: connectors are disabled."""
     api.deploy("hostile.bpmn", MODEL.encode())
     variables = {ATTACK: ATTACK, "key": ATTACK, "link": LINK}
     body = {"processDefinitionId": "hostile", "businessId": ATTACK, "variables": variables}
@@ -50,6 +65,10 @@ def hostile(api):
     [job] = api.post("/jobs/activation", lease)["jobs"]
     api.post(f"/jobs/{job['jobKey']}/failure", {"retries": 0, "errorMessage": ATTACK})
     [task] = api.post("/user-tasks/search", {"filter": {"processInstanceKey": key}})["items"]
+    [agent] = api.post("/jobs/search", {"filter": {"processInstanceKey": key, "elementId": "agent"}})["items"]
+    with psycopg.connect(dsn, autocommit=True) as connection:
+        connection.execute(CALL, (agent["jobKey"], key, ATTACK, ATTACK, ATTACK, [ATTACK]))
+        connection.execute(CONNECTOR, (agent["processDefinitionKey"], ATTACK, ATTACK))
     api.post(f"/user-tasks/{task['userTaskKey']}/assignment", {"assignee": ATTACK})
     api.post(f"/user-tasks/{task['userTaskKey']}/comments", {"text": ATTACK})
     api.post(
@@ -69,7 +88,8 @@ def test_what_users_write_is_never_code(console, hostile):
     key, task = hostile
     pages = (
         "/", "/processes", "/processes/hostile", "/instances?state=all", f"/instances/{key}",
-        f"/instances/{key}?element=job",
+        f"/instances/{key}?element=job", f"/instances/{key}?element=agent",
+        "/figures?process=hostile", "/inbound-connectors",
         f"/instances/{key}?element=wait", "/incidents", "/tasks", f"/tasks/{task}", "/messages", "/messages/buffered",
         "/jobs?state=failed",
         "/access/users", "/access/users/x", "/access/groups", "/access/groups/x", "/access/roles/x", "/access/tenants",
@@ -79,6 +99,9 @@ def test_what_users_write_is_never_code(console, hostile):
     for path in pages:
         console.go(path)
         expect(console.page.get_by_text(SHOWN).first).to_be_attached()
+        if path in (f"/instances/{key}?element=agent", "/figures?process=hostile", "/inbound-connectors"):
+            expect(console.page.locator("main table").get_by_text(SHOWN).first).to_be_visible()
+            assert console.violations() == []
     assert console.page.evaluate("document.querySelectorAll('img[src=x], a[href^=\"javascript:\"]').length") == 0
 
 

@@ -8,7 +8,7 @@ import { duration } from '../lib/time.ts';
 import { processUrl } from '../lib/urls.ts';
 import { chosen, versionsOf } from '../lib/versions.ts';
 import { Head } from '../parts/head.tsx';
-import { ProblemBox } from '../parts/problem.tsx';
+import { Empty, ProblemBox } from '../parts/problem.tsx';
 import { type Column, Table } from '../parts/table.tsx';
 import { Time } from '../parts/time.tsx';
 import { AgentCosts } from './agents/costs.tsx';
@@ -120,6 +120,7 @@ export function Figures() {
   const tenant = query.value.get('tenant') ?? '';
   const versions = useResource(process && `versions ${process}`, (abort) => versionsOf(process, abort));
   const newest = chosen(versions.data.value?.items ?? []);
+  const isUnknown = !!process && !!versions.data.value && !newest;
   const asked = Number(query.value.get('days'));
   const days = CHOICES.includes(asked) ? asked : CHOICES[0]!;
   return (
@@ -140,13 +141,19 @@ export function Figures() {
           </label>
         }
       />
-      <div class="home">
-        <Days key={`${process} ${days}`} process={process} tenant={tenant} days={days} backlog />
-        {versions.problem.value && <ProblemBox problem={versions.problem.value} retry={versions.reload} />}
-        {newest && <CycleTimes key={`${process} ${days}`} of={newest} days={days} />}
-        {newest && <AgentCosts key={`costs ${process} ${days}`} definition={newest.processDefinitionKey} days={days} />}
-        <Oldest key={process} id={process} tenant={tenant} />
-      </div>
+      {isUnknown ? (
+        <Empty text={t('empty.process', { id: process })} of={['/processes', 'nav.processes']} />
+      ) : (
+        <div class="home">
+          <Days key={`${process} ${days}`} process={process} tenant={tenant} days={days} backlog />
+          {versions.problem.value && <ProblemBox problem={versions.problem.value} retry={versions.reload} />}
+          {newest && <CycleTimes key={`${process} ${days}`} of={newest} days={days} />}
+          {newest && (
+            <AgentCosts key={`costs ${process} ${days}`} definition={newest.processDefinitionKey} days={days} />
+          )}
+          <Oldest key={process} id={process} tenant={tenant} />
+        </div>
+      )}
     </>
   );
 }

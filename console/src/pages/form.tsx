@@ -25,7 +25,9 @@ export function FormPage({ id }: { id: string }) {
           </a>
         }
       />
-      {found.problem.value && <ProblemBox problem={found.problem.value} retry={found.reload} />}
+      {found.problem.value && (
+        <ProblemBox problem={found.problem.value} retry={found.reload} of={['/resources', 'nav.resources']} />
+      )}
       {form && <FormSample schema={form.schema} variables={variables} tenant={tenantOf(form.tenantId)} />}
     </>
   );

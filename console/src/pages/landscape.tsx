@@ -188,7 +188,9 @@ export function LandscapePage() {
               />
             </>
           ) : (
-            <p class="dim">{t('landscape.empty')}</p>
+            <p class="dim">
+              {process && isWhole && !named ? t('empty.process', { id: process.id }) : t('landscape.empty')}
+            </p>
           )}
         </div>
       )}
