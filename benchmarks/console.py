@@ -60,6 +60,7 @@ FILTERS: Mapping[str, Mapping[str, Any]] = {
     "no_such_element": {"elementId": "nothing", "elementInstanceState": "ACTIVE"},
     "tag": {"tags": ["region-20"]},
     "error": {"errorMessage": {"$like": "*region 17 *"}},
+    "late": {"isLate": True},
     "started": {"startDate": {"$gte": "2020-01-01T00:00:00Z", "$lt": "2020-02-01T00:00:00Z"}},
 }
 SORTS = ("-startDate", "startDate", "-endDate", "endDate")

@@ -65,5 +65,11 @@ INSERT INTO element_counts (partition_id, process_definition_key, element_id, ac
 SELECT 1, process_definition_key, element_id, count(*) FILTER (WHERE state = 'ACTIVATED'),
     count(*) FILTER (WHERE state = 'COMPLETED'), count(*) FILTER (WHERE state = 'TERMINATED')
 FROM element_instances WHERE root_key > 2252799813685248 GROUP BY process_definition_key, element_id;
+-- Nine tenths of the completed ones took no longer than about an hour: nearly all that are active are late.
+INSERT INTO instance_durations (day, process_definition_key, bucket, partition_id, completed)
+SELECT usage_day(clock_now()), definition, 82, 1, count(*) FROM made WHERE state = 'COMPLETED' GROUP BY definition
+ON CONFLICT DO NOTHING;
+INSERT INTO usual_durations (process_definition_key, usual_ms, computed_at)
+SELECT DISTINCT definition, 3600000, now() FROM made ON CONFLICT DO NOTHING;
 DROP TABLE made;
 ANALYZE;

@@ -5,6 +5,7 @@ import './styles/parts/controls.css';
 import './styles/parts/lists.css';
 import './styles/parts/cards.css';
 import './styles/parts/dialogs.css';
+import './styles/parts/home.css';
 import './styles/parts/pages.css';
 import './styles/diagram.css';
 import './styles/history.css';

@@ -43,6 +43,8 @@ def test_an_incident_is_mended_and_goes_on_live(console, api, stuck):
     for job, result in (("charge-card", {"receipt": "R-1"}), ("pack-parcel", {}), ("send-confirmation", {})):
         api.complete(job, **result)
     expect(console.page.locator("h1 .state")).to_contain_text("Completed")
+    expect(console.page.get_by_role("list", name="Events").get_by_text("Order fulfilled").first).to_be_visible()
+    assert any(f"/{key}/events?after=" in url for url in console.urls), "it asks for what it knows"
 
 
 @pytest.mark.long

@@ -18,6 +18,7 @@ type ScrubberProps = {
   view: View;
   name: (id: string) => string;
   more: boolean;
+  loading: boolean;
   onAt: (at: number | null) => void;
   onSelect: (id: string) => void;
 };
@@ -50,7 +51,7 @@ function useInSight(place: number) {
   return list;
 }
 
-export function Scrubber({ shown, at, view, name, more, onAt, onSelect }: ScrubberProps) {
+export function Scrubber({ shown, at, view, name, more, loading, onAt, onSelect }: ScrubberProps) {
   const last = shown.length;
   const place = at === null ? last : Math.max(1, shown.findLastIndex((step) => step.after <= at) + 1);
   const list = useInSight(place);
@@ -61,7 +62,7 @@ export function Scrubber({ shown, at, view, name, more, onAt, onSelect }: Scrubb
   if (!now)
     return (
       <section class="timeline" aria-label={t('history')}>
-        <p class="dim pad">{t('history.none')}</p>
+        <p class="dim pad">{t(loading ? 'loading' : 'history.none')}</p>
       </section>
     );
   const line = (step: Shown) => `${t(lookOf(step.event).word)} ${subjectOf(step, view, name)}`;

@@ -369,6 +369,7 @@ export const en = {
   'home.timers': 'Next timers',
   'home.active': 'active instances',
   'home.stuck': 'need help',
+  'home.open': 'open tasks',
   'home.jobs': 'open jobs',
   'home.suspended': 'suspended instances',
   'empty.tasks': 'No task is open here. A task appears when an instance reaches a user task.',

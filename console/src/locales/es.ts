@@ -370,6 +370,7 @@ export const es: Catalogue = {
   'home.timers': 'Próximos temporizadores',
   'home.active': 'instancias activas',
   'home.stuck': 'necesitan ayuda',
+  'home.open': 'tareas abiertas',
   'home.jobs': 'trabajos abiertos',
   'home.suspended': 'instancias suspendidas',
   'empty.tasks': 'Aquí no hay tareas abiertas. Una tarea aparece cuando una instancia llega a una tarea de usuario.',

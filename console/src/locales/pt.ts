@@ -370,6 +370,7 @@ export const pt: Catalogue = {
   'home.timers': 'Próximos temporizadores',
   'home.active': 'instâncias ativas',
   'home.stuck': 'precisam de ajuda',
+  'home.open': 'tarefas abertas',
   'home.jobs': 'trabalhos abertos',
   'home.suspended': 'instâncias suspensas',
   'empty.tasks': 'Nenhuma tarefa aberta aqui. Uma tarefa aparece quando uma instância chega a uma tarefa de usuário.',

@@ -3,7 +3,7 @@ import { useSignal } from '@preact/signals';
 import { argument, type Command, perform } from '../lib/commands.ts';
 import { type Key, number, t } from '../lib/i18n.ts';
 import type { Need } from '../lib/session.ts';
-import { when } from '../lib/time.ts';
+import { duration, when } from '../lib/time.ts';
 import { Act } from '../parts/act.tsx';
 import { ActionDialog, Asking } from '../parts/action.tsx';
 import { Field } from '../parts/field.tsx';
@@ -13,7 +13,7 @@ import { SearchPage } from '../parts/search.tsx';
 import type { Column } from '../parts/table.tsx';
 
 const METRICS = ['RUNNING', 'INCIDENTS', 'NEW_INCIDENTS', 'OPEN_TASKS', 'OLDEST_SECONDS'] as const;
-const INTERVALS = ['PT1M', 'PT5M', 'PT15M', 'PT1H', 'P1D'];
+const INTERVALS = { PT1M: 60_000, PT5M: 300_000, PT15M: 900_000, PT1H: 3_600_000, P1D: 86_400_000 };
 const HOUR_MS = 3_600_000;
 const NEED: Need = ['RESOURCE', 'CREATE'];
 
@@ -120,8 +120,10 @@ function CreateDialog({ onClose }: { onClose: () => void }) {
             interval.value = event.currentTarget.value;
           }}
         >
-          {INTERVALS.map((one) => (
-            <option key={one}>{one}</option>
+          {Object.entries(INTERVALS).map(([one, ms]) => (
+            <option key={one} value={one}>
+              {duration(ms)}
+            </option>
           ))}
         </select>
       </label>

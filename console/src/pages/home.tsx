@@ -104,6 +104,12 @@ function Block<T>({ title, empty, items, id, children }: BlockProps<T>) {
   );
 }
 
+/** The line that says most: the last one of a traceback of Python, else the first. */
+const headlineOf = (text: string): string => {
+  const lines = text.trim().split('\n');
+  return (lines[0]!.startsWith('Traceback ') ? lines.at(-1) : lines[0])!.trim();
+};
+
 function Cause({ group: { total, message, places } }: { group: Group }) {
   const first = places[0]!;
   const only = total === 1 && href(`/instances/${first.processInstanceKey}`, { element: first.elementId });
@@ -114,7 +120,7 @@ function Cause({ group: { total, message, places } }: { group: Group }) {
       </td>
       <td class="about">
         <a data-row href={only || href('/incidents')}>
-          {message || kindOf(first.errorType)}
+          {headlineOf(message) || kindOf(first.errorType)}
         </a>
         <small>
           {kindOf(first.errorType)}
@@ -209,7 +215,7 @@ export function Home() {
                 )}
               </>
             )}
-            {data.tasks && <Figure to={href('/tasks')} label={t('nav.tasks')} n={total(data.tasks.page)} />}
+            {data.tasks && <Figure to={href('/tasks')} label={t('home.open')} n={total(data.tasks.page)} />}
             {data.jobs && <Figure to={href('/jobs')} label={t('home.jobs')} n={total(data.jobs.page)} />}
           </div>
           {isNew(data) ? <FirstSteps /> : <Opened load={days} props={{ days: 14 }} />}

@@ -11,6 +11,7 @@ import { me, UPDATE_INSTANCE } from '../lib/session.ts';
 import type { CauseCount, Incident, Page } from '../lib/shapes.ts';
 import { instancesUrl, processUrl } from '../lib/urls.ts';
 import { ActionDialog } from '../parts/action.tsx';
+import { ErrorText } from '../parts/error_text.tsx';
 import { Head } from '../parts/head.tsx';
 import { Held } from '../parts/held.tsx';
 import { Opening } from '../parts/opening.tsx';
@@ -104,7 +105,7 @@ function GroupCard({ group, newest }: { group: Group; newest: Incident[] }) {
   return (
     <li class="group">
       <div class="cause">
-        <p class="message">{group.message}</p>
+        <ErrorText of={group.message} />
         {group.places.map((place) => (
           <PlaceRow
             key={`${place.tenantId} ${place.processDefinitionId} ${place.elementId} ${place.errorType}`}

@@ -1,6 +1,7 @@
 // A process instance: where it is and why, what it knows, what happened, and the cure, on one page.
 import { useComputed, useSignal } from '@preact/signals';
 import type { ComponentType } from 'preact';
+import { useRef } from 'preact/hooks';
 import { Canvas, warmUp } from '../diagram/canvas.tsx';
 import { marksOf } from '../diagram/marks.ts';
 import { endsWithOperation, fold, type Shown, type Step, stepsOf, type View, visible } from '../history/fold.ts';
@@ -39,11 +40,14 @@ const panel = async (): Promise<ComponentType<PanelProps>> => (await import('./m
 
 type Past = { steps: Step[]; shown: Shown[]; more: boolean };
 
-/** The events of the instance tree: a first page of up to 10,000 rows of the log. */
-async function loadHistory(key: string, abort: AbortSignal): Promise<Past> {
+/** The events of the instance tree: a first page of up to 10,000 rows of the log. Only those after the known ones are asked for: those of a large loop are megabytes. */
+async function loadHistory(key: string, known: Past, abort: AbortSignal): Promise<Past> {
+  if (known.more) return known;
+  const last = known.steps.at(-1)?.position;
   try {
-    const history = await get<History>(`/v2/process-instances/${key}/events`, abort);
-    const steps = stepsOf(history);
+    const history = await get<History>(`/v2/process-instances/${key}/events${last ? `?after=${last}` : ''}`, abort);
+    if (!history.items.length) return known;
+    const steps = [...known.steps, ...stepsOf(history)];
     return { steps, shown: visible(steps), more: history.next !== null };
   } catch (error) {
     if (error instanceof Problem && (error.status === 404 || error.status === 403))
@@ -116,7 +120,9 @@ export function Instance({ id }: { id: string }) {
   const topics = [`instance:${id}`];
   const itself = useResource(`itself ${id}`, (abort) => instanceOf(id, abort)); // with it the diagram is drawn while the rest arrives
   const found = useResource(`instance ${id}`, (abort) => presentOf(id, abort), topics);
-  const past = useResource(`history ${id}`, (abort) => loadHistory(id, abort), topics);
+  const known = useRef(NO_PAST);
+  const past = useResource(`history ${id}`, (abort) => loadHistory(id, known.current, abort), topics);
+  known.current = past.data.value ?? NO_PAST;
   const now = found.data.value;
   const instance = now?.instance ?? itself.data.value;
   const { steps, shown, more } = past.data.value ?? NO_PAST;
@@ -256,7 +262,16 @@ export function Instance({ id }: { id: string }) {
           </aside>
         )}
         <Divider of="timeline" along="y" grows={-1} least={90} most={600} usual={240} />
-        <Scrubber shown={shown} at={at} view={view} name={name} more={more} onAt={setAt} onSelect={select} />
+        <Scrubber
+          shown={shown}
+          at={at}
+          view={view}
+          name={name}
+          more={more}
+          loading={!past.data.value && !past.problem.value}
+          onAt={setAt}
+          onSelect={select}
+        />
       </div>
     </div>
   );

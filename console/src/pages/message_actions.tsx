@@ -33,7 +33,7 @@ function Send({ title, isReady = true, commandOf, onDone, onClose, children }: S
       button={title}
       onClose={onClose}
       {...(onDone && { onDone })}
-      invalid={isReady ? found.problem : t('message.name')}
+      invalid={isReady ? found.problem : t('access.missing')}
       commands={[commandOf(found.value ?? {}, tenant.value)]}
     >
       {children}

@@ -53,6 +53,7 @@ export function ActionForm({
   children,
 }: ActionProps) {
   const busy = useSignal(false);
+  const touched = useSignal(false); // an empty dialog is no mistake yet
   const conflict = useSignal<readonly Difference[]>([]);
   const seen = useRef('');
   /** Whether somebody changed what the user has not seen yet. */
@@ -87,10 +88,15 @@ export function ActionForm({
     busy.value = false;
   };
   return (
-    <form onSubmit={submit}>
+    <form
+      onSubmit={submit}
+      onInput={() => {
+        touched.value = true;
+      }}
+    >
       {children}
       {invalid && (
-        <p class="invalid" role="alert">
+        <p class={touched.value ? 'invalid' : 'dim'} role={touched.value ? 'alert' : undefined}>
           {invalid}
         </p>
       )}

@@ -408,4 +408,5 @@ export const later = {
   'inbound.noMatch': 'No inbound connector matches.',
   'count.connectors': 'inbound connector|inbound connectors',
   'editor.notKept': 'The changes in the editor could not be kept',
+  'migrate.noSource': 'Choose the instances in their list, with a process and a version, then Migrate.',
 };

@@ -409,4 +409,5 @@ export const later: Later = {
   'inbound.noMatch': 'Ningún conector de entrada coincide.',
   'count.connectors': 'conector de entrada|conectores de entrada',
   'editor.notKept': 'No se pudieron conservar los cambios del editor',
+  'migrate.noSource': 'Elija las instancias en su lista, con un proceso y una versión, y después Migrar.',
 };

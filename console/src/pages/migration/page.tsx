@@ -8,7 +8,7 @@ import { href, put, query } from '../../lib/router.ts';
 import type { Definition } from '../../lib/shapes.ts';
 import { instancesUrl, processUrl } from '../../lib/urls.ts';
 import { Head } from '../../parts/head.tsx';
-import { ProblemBox } from '../../parts/problem.tsx';
+import { Empty, ProblemBox } from '../../parts/problem.tsx';
 import { Wizard } from './wizard.tsx';
 
 type Found = { from: Definition; others: Definition[] };
@@ -85,6 +85,7 @@ export function Migration() {
       {found.problem.value && (
         <ProblemBox problem={found.problem.value} retry={found.reload} of={['/processes', 'nav.processes']} />
       )}
+      {!key && <Empty text={t('migrate.noSource')} of={['/instances', 'nav.instances']} />}
       {data && !target && <p class="dim pad">{t('migrate.noTarget')}</p>}
       {data && target && (
         <Wizard
