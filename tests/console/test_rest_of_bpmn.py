@@ -36,7 +36,7 @@ def test_elements_of_an_ad_hoc_sub_process_are_activated(console, api, tools):
     expect(aside).to_contain_text("In “Tools”, people can activate: Task ask, Task write.")
     aside.get_by_role("button", name="Activate …").click()
     dialog = console.page.get_by_role("dialog", name="Activate in “Tools”")
-    expect(dialog).to_contain_text("Choose at least one element.")
+    expect(dialog.get_by_role("alert")).to_have_text("Choose at least one element.")
     expect(dialog.get_by_role("button", name="Activate")).to_be_disabled()
     dialog.get_by_label("Task ask").check()
     dialog.get_by_label("Task write").check()

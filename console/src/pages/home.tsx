@@ -104,14 +104,9 @@ function Block<T>({ title, empty, items, id, children }: BlockProps<T>) {
   );
 }
 
-/** The line that says most: the last one of a traceback of Python, else the first. */
-const headlineOf = (text: string): string => {
-  const lines = text.trim().split('\n');
-  return (lines[0]!.startsWith('Traceback ') ? lines.at(-1) : lines[0])!.trim();
-};
-
 function Cause({ group: { total, message, places } }: { group: Group }) {
   const first = places[0]!;
+  const headline = message.split('\n').at(/^Traceback/.test(message) ? -1 : 0); // of Python, the last line says most
   const only = total === 1 && href(`/instances/${first.processInstanceKey}`, { element: first.elementId });
   return (
     <>
@@ -120,7 +115,7 @@ function Cause({ group: { total, message, places } }: { group: Group }) {
       </td>
       <td class="about">
         <a data-row href={only || href('/incidents')}>
-          {headlineOf(message) || kindOf(first.errorType)}
+          {headline || kindOf(first.errorType)}
         </a>
         <small>
           {kindOf(first.errorType)}
@@ -215,7 +210,7 @@ export function Home() {
                 )}
               </>
             )}
-            {data.tasks && <Figure to={href('/tasks')} label={t('home.open')} n={total(data.tasks.page)} />}
+            {data.tasks && <Figure to={href('/tasks')} label={t('home.task')} n={total(data.tasks.page)} />}
             {data.jobs && <Figure to={href('/jobs')} label={t('home.jobs')} n={total(data.jobs.page)} />}
           </div>
           {isNew(data) ? <FirstSteps /> : <Opened load={days} props={{ days: 14 }} />}

@@ -96,7 +96,7 @@ export function ActionForm({
     >
       {children}
       {invalid && (
-        <p class={touched.value ? 'invalid' : 'dim'} role={touched.value ? 'alert' : undefined}>
+        <p class={touched.value ? 'invalid' : 'dim'} role="alert">
           {invalid}
         </p>
       )}

@@ -409,4 +409,5 @@ export const later = {
   'count.connectors': 'inbound connector|inbound connectors',
   'editor.notKept': 'The changes in the editor could not be kept',
   'migrate.noSource': 'Choose the instances in their list, with a process and a version, then Migrate.',
+  'access.missing': 'Fill in the required fields.',
 };

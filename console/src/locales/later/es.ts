@@ -410,4 +410,5 @@ export const later: Later = {
   'count.connectors': 'conector de entrada|conectores de entrada',
   'editor.notKept': 'No se pudieron conservar los cambios del editor',
   'migrate.noSource': 'Elija las instancias en su lista, con un proceso y una versión, y después Migrar.',
+  'access.missing': 'Rellene los campos obligatorios.',
 };

@@ -410,4 +410,5 @@ export const later: Later = {
   'count.connectors': 'conector de entrada|conectores de entrada',
   'editor.notKept': 'As alterações do editor não puderam ser mantidas',
   'migrate.noSource': 'Escolha as instâncias na lista delas, com um processo e uma versão, e depois Migrar.',
+  'access.missing': 'Preencha os campos obrigatórios.',
 };
