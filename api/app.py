@@ -118,7 +118,11 @@ async def _serve(
     debug("request", method=scope["method"], route=route, status=response.status, took_s=took_s)
     id = request_ids.header()
     more = (id,) if services.access.authenticator is None else (id, *PRIVATE)
-    await send_response(response, send, more, scope.get("extensions", {}).get(ANSWER))
+    answer_whole = scope.get("extensions", {}).get(ANSWER)
+    if answer_whole is not None and response.is_whole:
+        await answer_whole(response.status, response.headers + more, response.body)
+    else:
+        await send_response(response, send, more, answer_whole)
 
 
 async def _answer(
@@ -178,7 +182,12 @@ async def _respond(
     if route.is_new and not services.commands.appender.admits_new():
         return await services.commands.refusals.answer(path)
     releases = send if RELEASE in extensions else None
-    body = b"" if route.streams else await _read(scope, extensions, receive, route.max_body_bytes(services.settings))
+    body = b""
+    if not route.streams:
+        limit = route.max_body_bytes(services.settings)
+        received = _received(scope, extensions, limit)
+        body = await _read(receive, limit) if received is None else received
+        del received
     query, redirected = without_mark(scope["query_string"])
     request = Request(
         method,
@@ -202,9 +211,8 @@ async def _respond(
         fields,
     )
     del body  # the request holds the only reference and may release it
-    encoding = request.header(b"content-encoding")
-    if encoding is not None and encoding.lower() not in ("", "identity"):
-        raise _not_encoded(encoding)
+    if b"content-encoding" in fields:
+        _check_encoding(request)
     modifiers.check(route, request)
     if request.body and route.takes_json:
         check_json_type(request)
@@ -293,19 +301,23 @@ def _hint(router: Router[Route], path: str) -> str:
     return "" if path.startswith("/v2/") and len(path) > len("/v2/") else "; the REST API is below /v2: /v2/topology"
 
 
-async def _read(scope: Scope, extensions: Mapping[str, Any], receive: Receive, limit: int) -> bytes:
-    """The whole body. Raises ClientLeft, and Problem 413 before it is received if its declared length is too much."""
+def _received(scope: Scope, extensions: Mapping[str, Any], limit: int) -> bytes | None:
+    """The whole body; None if it has not arrived. Raises Problem 413, also for a declared length that is too much."""
     declared = extensions.get(DECLARED_BYTES)
     if declared is None:  # another server
         declared = declared_bytes(scope["headers"])
     if declared > limit:
         raise too_large(limit)
-    if WHOLE_BODY in extensions:
-        whole: bytes | None = extensions[WHOLE_BODY]()
-        if whole is not None:
-            if len(whole) > limit:
-                raise too_large(limit)
-            return whole
+    if WHOLE_BODY not in extensions:
+        return None
+    whole: bytes | None = extensions[WHOLE_BODY]()
+    if whole is not None and len(whole) > limit:
+        raise too_large(limit)
+    return whole
+
+
+async def _read(receive: Receive, limit: int) -> bytes:
+    """The whole body, as it arrives. Raises ClientLeft, and Problem 413."""
     parts, size = [], 0
     message = await receive()
     while message["type"] == "http.request":
@@ -362,9 +374,11 @@ async def _send_streaming(first: bytes, rest: AsyncGenerator[bytes], send: Send)
     await send({"type": "http.response.body", "body": b""})
 
 
-def _not_encoded(encoding: str) -> Problem:
-    detail = f"Content-Encoding '{encoding[:100]}' is not supported; send the content without an encoding"
-    return Problem(415, "Unsupported Media Type", detail, (b"accept-encoding", b"identity"))
+def _check_encoding(request: Request) -> None:
+    encoding = request.header(b"content-encoding") or ""
+    if encoding.lower() not in ("", "identity"):
+        detail = f"Content-Encoding '{encoding[:100]}' is not supported; send the content without an encoding"
+        raise Problem(415, "Unsupported Media Type", detail, (b"accept-encoding", b"identity"))
 
 
 def _not_allowed(method: str, match: Match[Route]) -> Problem:

@@ -79,8 +79,11 @@ def check_json_type(request: Request) -> None:
 
     Web pages can send other types, or none, to any server without a preflight request.
     """
+    fields = request.fields
+    if fields.get(b"content-type") == b"application/json" and len(fields) == len(request.headers):
+        return
     content_type = request.header(b"content-type")
-    if content_type != "application/json" and not _JSON_TYPE.fullmatch(content_type or ""):
+    if not _JSON_TYPE.fullmatch(content_type or ""):
         what = "A body without Content-Type" if content_type is None else f"Content-Type '{content_type[:100]}'"
         raise Problem(415, "Unsupported Media Type", f"{what} is not supported; use application/json")
 

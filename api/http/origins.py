@@ -20,7 +20,8 @@ CSRF_HEADER = b"x-vivero-csrf"
 MAX_REMEMBERED = 100
 """Values of Host that passed the check and are remembered."""
 
-_CHECKED_HEADERS = frozenset((b"host", b"origin", b"sec-fetch-site"))
+_OF_BROWSERS = frozenset((b"origin", b"sec-fetch-site"))
+_CHECKED_HEADERS = _OF_BROWSERS | {b"host"}
 
 
 class Gate:
@@ -39,7 +40,7 @@ class Gate:
         """
         if fields is None:
             fields = dict(headers)
-        is_plain = len(fields) == len(headers) and b"origin" not in fields and b"sec-fetch-site" not in fields
+        is_plain = len(fields) == len(headers) and _OF_BROWSERS.isdisjoint(fields)
         if is_plain and fields.get(b"host") in self._served:
             return  # a program, not a browser, and a host that was checked before
         found = [header for header in headers if header[0] in _CHECKED_HEADERS]

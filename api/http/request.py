@@ -145,10 +145,6 @@ class Request:
             value = _joined(name, [each for other, each in self.headers if other == name])
         return value.decode("latin-1")
 
-    def has_any(self, names: frozenset[bytes]) -> bool:
-        """Whether one of these headers, in lower case, is there."""
-        return not names.isdisjoint(self.fields)
-
     @property
     def query(self) -> Mapping[str, str]:
         """The query's parameters. Raises Problem 400, also for one that is given several times."""

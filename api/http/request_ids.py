@@ -28,19 +28,21 @@ class RequestIds:
         self._prefix = secrets.token_hex(5)
         self._numbers = itertools.count(1)
 
-    def of(self, headers: Iterable[tuple[bytes, bytes]], fields: Collection[bytes] | None = None) -> str:
-        """The id of a request with these headers, whose names, in lower case, are `fields`. The first one counts."""
-        if fields is None or NAME in fields:
-            for name, value in headers:
-                if name == NAME:
-                    if SANE.fullmatch(value):
-                        return value.decode("ascii")
-                    break
+    def of(self, headers: Iterable[tuple[bytes, bytes]]) -> str:
+        """The id of a request with these headers, whose names are in lower case. The first one counts."""
+        for name, value in headers:
+            if name == NAME:
+                if SANE.fullmatch(value):
+                    return value.decode("ascii")
+                break
         return f"{self._prefix}-{next(self._numbers):x}"
 
     def begin(self, headers: Iterable[tuple[bytes, bytes]], fields: Collection[bytes] | None = None) -> Header:
         """Give the request of this task its id. Returns the header of the answer. `fields`: the names, if known."""
-        id = self.of(headers, fields)
+        if fields is not None and NAME not in fields:
+            id = f"{self._prefix}-{next(self._numbers):x}"
+        else:
+            id = self.of(headers)
         REQUEST_ID.set(id)
         POSITION.set(None)
         return NAME, id.encode()

@@ -44,6 +44,11 @@ class Response:
         self.rest = rest
         self.more_bytes = more_bytes
 
+    @property
+    def is_whole(self) -> bool:
+        """Whether the body is all, and nothing is to be undone."""
+        return self.rest is None and self.undelivered is None and self.more_bytes == 0
+
 
 def json_response(body: object, *headers: Header, status: int = 200) -> Response:
     """A response with `body` as JSON. Bytes must be JSON already."""

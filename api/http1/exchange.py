@@ -7,7 +7,7 @@ only by a handler that waits in `receive`. The handler is never cancelled becaus
 Extensions of ASGI save the messages of small requests: the headers by name, the whole body, and a whole response.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 
 import structlog
 import trio
@@ -249,7 +249,7 @@ class Exchange:
         else:
             self._start = message
 
-    async def answer(self, status: int, headers: Iterable[tuple[bytes, bytes]], body: bytes) -> None:
+    async def answer(self, status: int, headers: Collection[tuple[bytes, bytes]], body: bytes) -> None:
         """An extension of ASGI: a whole response in one call, for headers with names in lower case. Raises like `send`.
 
         The server sets the Content-Length, with that of GET for HEAD.
@@ -258,14 +258,23 @@ class Exchange:
             return
         if self._start is not None or self._done:
             raise RuntimeError("the application started its response twice")
-        own = self.state.date_line
+        request, own = self.request, self.state.date_line
         if status != 204:
             own += b"content-length: %d\r\n" % len(body)
-        head = response.head_of(status, headers, own + self._decide_on_keeping())
-        if self.request.method == "HEAD" or status in (204, 304):
+        if request.complete and request.keep_alive and request.version == "1.1" and not self.state.draining:
+            self._keep_alive = True
+        else:
+            own += self._decide_on_keeping()
+        data = response.head_of(status, headers, own)
+        if status == 304 or request.method == "HEAD":
             body = b""
         self._head_sent = self._done = True
-        await self._transmit(head, body)
+        if len(body) > JOIN_BYTES:
+            await self._transmit(data, body)
+        else:
+            data += body
+            if (sent := self.wire.send_nowait(data)) < len(data):
+                await self.wire.transmit_rest(data, sent, request)
         if self._watch is not None:
             self._watch.cancel()
 

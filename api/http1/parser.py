@@ -80,6 +80,7 @@ class RequestParser:
         "in_head",
         "method",
         "ready",
+        "slice_bytes",
     )
 
     def __init__(self, settings: ServerSettings, known: KnownHeads | None = None) -> None:
@@ -96,6 +97,7 @@ class RequestParser:
         self.method = ""
         self._settings = settings
         self._max_header_bytes = settings.max_header_bytes
+        self.slice_bytes = min(SLICE_BYTES, settings.max_header_bytes)
         self._most_plain = settings.max_header_bytes - EMPTY_LINE_BYTES
         """The most bytes of a request line with its end, and of the fields."""
         self._arriving: ParsedRequest | None = None
@@ -118,7 +120,7 @@ class RequestParser:
 
     def step_bytes(self) -> int:
         """The size of the next `feed`: a slice, or the rest of a body of known length."""
-        size = min(SLICE_BYTES, self._max_header_bytes)
+        size = self.slice_bytes
         if self._arriving is not None:
             size = max(size, self._arriving.unread or 0)
         return size

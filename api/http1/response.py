@@ -1,11 +1,15 @@
 """The head of a response: status line, the application's headers, and those of the server (RFC 9112)."""
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from http import HTTPStatus
 
 from vivero.api.http1.problems import RETRY_AFTER, problem_body
 
-STATUS_LINES = {status.value: b"HTTP/1.1 %d %b\r\n" % (status.value, status.phrase.encode()) for status in HTTPStatus}
+FINAL_LINES = {
+    status.value: b"HTTP/1.1 %d %b\r\n" % (status.value, status.phrase.encode())
+    for status in HTTPStatus
+    if status >= 200
+}
 
 CONTINUE = b"HTTP/1.1 100 Continue\r\n\r\n"
 LAST_CHUNK = b"0\r\n\r\n"
@@ -46,23 +50,22 @@ class Fields:
             self.lines.append(b"date: %b\r\n" % value)
 
 
-def head_of(status: int, headers: Iterable[tuple[bytes, bytes]], own_lines: bytes) -> bytes:
+def head_of(status: int, headers: Collection[tuple[bytes, bytes]], own_lines: bytes) -> bytes:
     """The head of a response whose headers have names in lower case.
 
     Raises ValueError for a header that the server sets, and for a line break in a header.
     """
-    lines = [status_line(status)]
-    for header in headers:
-        if header[0] in _OURS:
-            raise ValueError(f"the application sent a header that the server sets: {header[0]!r}")
-        lines.append(b"%b: %b\r\n" % header)
+    if not _OURS.isdisjoint(dict(headers)):
+        raise ValueError(f"the application sent a header that the server sets: {_OURS.intersection(dict(headers))}")
+    lines = [b"%b: %b\r\n" % header for header in headers]
+    lines.insert(0, status_line(status))
     return _joined(lines, own_lines)
 
 
 def status_line(status: int) -> bytes:
     """The first line. Raises ValueError for a status that is not final."""
-    line = STATUS_LINES.get(status)
-    if line is None or status < 200:
+    line = FINAL_LINES.get(status)
+    if line is None:
         if not 200 <= status <= 599:
             raise ValueError(f"{status} is not the status of a final response")
         line = b"HTTP/1.1 %d \r\n" % status
@@ -77,7 +80,7 @@ def render_head(status: int, fields: Fields, own_lines: bytes) -> bytes:
 def _joined(lines: list[bytes], own_lines: bytes) -> bytes:
     """The head of these lines. Raises ValueError if one of them is several."""
     head = b"".join(lines)
-    if head.count(b"\n") != len(lines) or head.count(b"\r") != len(lines) or b"\0" in head:
+    if head.count(b"\r\n") != len(lines) or len(head.translate(None, b"\r\n\0")) != len(head) - 2 * len(lines):
         raise ValueError("a response header contains a line break or NUL")
     return head + own_lines + b"\r\n"
 

@@ -60,12 +60,13 @@ class SocketStream(trio.abc.HalfCloseableStream):
     async def receive_some(self, max_bytes: int | None = None) -> bytes:
         """Wait for bytes, at most RECEIVE_BYTES; b"" at the end. A cancellation loses no bytes."""
         view = _buffer.view
-        most = min(max_bytes or RECEIVE_BYTES, RECEIVE_BYTES)
+        if max_bytes is not None and max_bytes < RECEIVE_BYTES:
+            view = view[:max_bytes]
         while True:
             self._check_open()
             await trio.lowlevel.wait_readable(self._socket)
             try:
-                return bytes(view[: self._socket.recv_into(view, most)])
+                return bytes(view[: self._socket.recv_into(view)])
             except BlockingIOError:
                 continue
             except OSError as error:

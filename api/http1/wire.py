@@ -214,13 +214,13 @@ class Wire:
 
     def parse_pending(self) -> None:
         """Feed the parser one slice of the received bytes."""
-        size = self.parser.step_bytes()
-        if len(self.pending) <= size:
-            data, self.pending = self.pending, b""
+        data, parser = self.pending, self.parser
+        if len(data) <= parser.slice_bytes or len(data) <= (size := parser.step_bytes()):
+            self.pending = b""
         else:
-            view = memoryview(self.pending)
+            view = memoryview(data)
             data, self.pending = view[:size], view[size:]
-        self.parser.feed(data)
+        parser.feed(data)
 
     async def transmit(self, data: bytes, request: ParsedRequest | None = None) -> None:
         """Send all bytes. Raises ClientGone if the client closed or is too slow, or the connection is evicted.
@@ -228,17 +228,24 @@ class Wire:
         This is not a checkpoint if the client reads fast enough, because a deadline costs as much as the rest of
         sending a small response.
         """
+        sent = self.send_nowait(data)
+        if sent < len(data):
+            await self.transmit_rest(data, sent, request)
+
+    def send_nowait(self, data: bytes) -> int:
+        """Send as much as the socket takes. Returns the number of bytes: `transmit_rest` must send the others.
+
+        Raises ClientGone if the client closed.
+        """
         if self.gone:
             raise ClientGone("the client closed the connection")
         try:
-            sent = self._send_nowait(data)
+            return self._send_nowait(data)
         except trio.BrokenResourceError as error:
             self.gone = True
             raise ClientGone("the client closed the connection") from error
-        if sent < len(data):
-            await self._transmit_slowly(data, sent, request)
 
-    async def _transmit_slowly(self, data: bytes, sent: int, request: ParsedRequest | None) -> None:
+    async def transmit_rest(self, data: bytes, sent: int, request: ParsedRequest | None) -> None:
         """Send the rest to a slow client, and count its memory. Meanwhile another task may wait for a disconnect."""
         size = len(data)
         if not self._memory.take_nowait(self, size):

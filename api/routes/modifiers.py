@@ -22,7 +22,7 @@ def check(route: Route, request: Request) -> None:
         return
     if request.query_string:
         _check_query(route, request)
-    if route.changes and request.has_any(CONDITIONS):
+    if not CONDITIONS.isdisjoint(request.fields) and route.changes:
         _check_conditions(route, request)
 
 

@@ -3,7 +3,7 @@
 import pytest
 import structlog
 
-from vivero.api.http.request_ids import RequestIds, identified
+from vivero.api.http.request_ids import RequestIds, end, identified
 from vivero.engine.tracing.current import POSITION, REQUEST_ID
 
 GOOD = ("a", "0", "7f0c-11", "Root=1-67891233-abcdef012345678912345678", "a.b:c/d+e@f_g", "x" * 128)
@@ -17,8 +17,12 @@ def test_a_sane_id_is_taken(value):
 
 def test_the_names_of_the_headers_tell_whether_there_is_one():
     ids, headers = RequestIds(), [(b"host", b"x"), (b"x-request-id", b"mine")]
-    assert ids.of(headers, {b"host", b"x-request-id"}) == "mine"
-    assert ids.of(headers[:1], {b"host"}) != ids.of([], set()), "made ones"
+    assert ids.begin(headers, {b"host", b"x-request-id"}) == (b"x-request-id", b"mine")
+    made = [ids.begin(headers[:1], {b"host"})[1] for _ in range(2)]
+    assert made[0] != made[1]
+    assert (REQUEST_ID.get() or "").encode() == made[1]
+    end()
+    assert REQUEST_ID.get() is None
 
 
 @pytest.mark.parametrize("value", BAD)
