@@ -25,6 +25,7 @@ from vivero.api.access.rates import only_tenant
 from vivero.api.access.scopes import restrict
 from vivero.api.access.tenants import usable_by
 from vivero.api.admission.redirects import without_mark
+from vivero.api.callers.audited import Audited
 from vivero.api.callers.caller import ANYBODY, Caller
 from vivero.api.callers.permissions import Allowed
 from vivero.api.commands.inner_requests import TOOL, Answer, InnerRequests
@@ -204,7 +205,7 @@ async def _respond(
         redirected,
         raw_path,
         usable_by(caller, services),
-        route.audited if _is_audited(services, route, caller, tool) else None,
+        route.audited if route.audited is not None and _is_audited(services, route.audited, caller, tool) else None,
         tool,
         scope.get("scheme", "http"),
         extensions.get(HAS_LEFT),
@@ -259,7 +260,7 @@ async def _authorise(
         return allowed
     except Problem:
         tool = scope.get("extensions", {}).get(TOOL)
-        if _is_audited(services, route, caller, tool) and route.audited is not None:
+        if route.audited is not None and _is_audited(services, route.audited, caller, tool):
             tenants, path = usable_by(caller, services), scope["path"]
             denied = audit.record(route.audited, caller, address, scope["method"], path, parameters, tenants, tool)
             await audit.note_failure(services, denied)
@@ -288,9 +289,9 @@ async def _allowed(
     return await restrict(services, route.scope, allowed, parameters, usable_by(caller, services))
 
 
-def _is_audited(services: Services, route: Route, caller: Caller, tool: str | None) -> bool:
+def _is_audited(services: Services, audited: Audited, caller: Caller, tool: str | None) -> bool:
     """Whether the change is recorded. Those of agents always are."""
-    return route.audited is not None and (tool is not None or services.access.audit.records(route.audited, caller))
+    return tool is not None or services.access.audit.records(audited, caller)
 
 
 def _hint(router: Router[Route], path: str) -> str:

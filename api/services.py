@@ -10,6 +10,7 @@ from typing import Any, Protocol
 import trio
 
 from vivero.api.access.rates import Rates
+from vivero.api.activation.bodies import ActivationBodies
 from vivero.api.activation.long_polls import LongPolls
 from vivero.api.admission.command_routing import CommandRouting
 from vivero.api.admission.redirects import Redirects
@@ -165,6 +166,7 @@ class JobServices:
     long_polls: LongPolls
     leasing: ConnectionPool
     large_jobs: ConnectionPool
+    activation_bodies: ActivationBodies = field(default_factory=ActivationBodies)
 
 
 @dataclass(frozen=True, slots=True)

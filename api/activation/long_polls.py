@@ -12,8 +12,7 @@ next looks take them back.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from itertools import count, islice
 from uuid import UUID, uuid4
 
@@ -141,13 +140,16 @@ class LongPolls:
         """The time after which the first poll of a queue looks without a wake-up. It grows with the number of types."""
         return max(self._slow_poll_s, len(self._queues) / POLLS_PER_S)
 
-    @contextmanager
-    def register(self, ask: ActivationRequest, alone: bool = True) -> Iterator[Poller]:
-        """A poller for the duration of the block. `alone`: its client has no other.
+    def register(self, ask: ActivationRequest, alone: bool = True) -> Registration:
+        """A poller for the duration of a block. `alone`: its client has no other.
 
         Raises:
-            Overloaded: there are too many polls.
+            Overloaded: there are too many polls, at the beginning of the block.
         """
+        return Registration(self, ask, alone)
+
+    def begin(self, ask: ActivationRequest, alone: bool) -> Poller:
+        """A new poller, which `end` must end. Raises Overloaded."""
         if self._count >= self._max_pollers:
             raise Overloaded(f"{self._count} requests wait for jobs, which is the limit")
         subject = (ask.type, ask.tenant)
@@ -155,15 +157,16 @@ class LongPolls:
         poller = Poller(queue, ask, self.pause_s, alone)
         queue.pollers[poller] = None
         self._count += 1
-        try:
-            yield poller
-        finally:
-            self._count -= 1
-            leases = poller.close()
-            if not queue.remove(poller):
-                del self._queues[subject]
-            if leases:
-                self.note_lost_lease(subject, UUID(leases[0].token))
+        return poller
+
+    def end(self, poller: Poller) -> None:
+        """The poll has ended."""
+        self._count -= 1
+        leases, subject = poller.close(), poller.subject
+        if not self._queues[subject].remove(poller):
+            del self._queues[subject]
+        if leases:
+            self.note_lost_lease(subject, UUID(leases[0].token))
 
     def available(self, type: str, tenant: str, n: int) -> None:
         """Wake enough pollers to take `n` jobs of a type that became available. Never waits.
@@ -256,6 +259,22 @@ class LongPolls:
         for queue in self._queues.values():
             for poller in queue.pollers:
                 poller.wake()
+
+
+class Registration:
+    """The block of a poller."""
+
+    __slots__ = ("_alone", "_ask", "_poller", "_polls")
+
+    def __init__(self, polls: LongPolls, ask: ActivationRequest, alone: bool) -> None:
+        self._polls, self._ask, self._alone = polls, ask, alone
+
+    def __enter__(self) -> Poller:
+        self._poller = self._polls.begin(self._ask, self._alone)
+        return self._poller
+
+    def __exit__(self, kind: object, error: object, trace: object) -> None:
+        self._polls.end(self._poller)
 
 
 def _by_priority_and_age(job: Job) -> tuple[int, int]:

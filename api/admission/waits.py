@@ -7,21 +7,29 @@ that has the most loses one to an address that has fewer.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
+from typing import Self
 
 from vivero.engine.outcomes.admission import Overloaded
 
 
 class Wait:
-    """A place and its owner."""
+    """A place, which a request has for the duration of a block, and its owner."""
 
-    __slots__ = ("leave", "owner")
+    __slots__ = ("_places", "leave", "owner")
 
-    def __init__(self, owner: str) -> None:
+    def __init__(self, places: _Places, owner: str) -> None:
+        self._places = places
         self.owner = owner
         self.leave: Callable[[], object] | None = None
         """Ends the wait early; None while that is not possible."""
+
+    def __enter__(self) -> Self:
+        self._places.add(self)
+        return self
+
+    def __exit__(self, kind: object, error: object, trace: object) -> None:
+        self._places.remove(self)
 
 
 class _Places:
@@ -70,8 +78,7 @@ class Waits:
     def __len__(self) -> int:
         return self._polls.count + self._instances.count
 
-    @contextmanager
-    def for_jobs(self, owner: str = "") -> Iterator[Wait]:
+    def for_jobs(self, owner: str = "") -> Wait:
         """A place of `owner`, an address, for the duration of the block. It sets `Wait.leave` once it can end early.
 
         Raises:
@@ -79,27 +86,15 @@ class Waits:
         """
         if len(self) >= self._limit and not self._polls.displace(owner):
             raise _overloaded(len(self))
-        with _taken(self._polls, Wait(owner)) as wait:
-            yield wait
+        return Wait(self._polls, owner)
 
-    @contextmanager
-    def for_an_instance(self, owner: str = "") -> Iterator[Wait]:
+    def for_an_instance(self, owner: str = "") -> Wait:
         """A place for a request that awaits an instance. The block sets `Wait.leave` once it can end early."""
         if self._instances.count >= (self._limit + 1) // 2 and not self._instances.displace(owner):
             raise _overloaded(self._instances.count)
         if len(self) >= self._limit and not (self._polls.displace(owner) or self._instances.displace(owner)):
             raise _overloaded(len(self))
-        with _taken(self._instances, Wait(owner)) as wait:
-            yield wait
-
-
-@contextmanager
-def _taken(places: _Places, wait: Wait) -> Iterator[Wait]:
-    places.add(wait)
-    try:
-        yield wait
-    finally:
-        places.remove(wait)
+        return Wait(self._instances, owner)
 
 
 def _overloaded(count: int) -> Overloaded:

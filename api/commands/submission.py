@@ -101,7 +101,9 @@ async def submit(
     """
     settings = services.settings
     deadline = trio.current_time() + settings.response_timeout_s if deadline is None else deadline
-    idempotency = await idempotency_of(request, services, content, not_compared)
+    idempotency = None
+    if b"idempotency-key" in request.fields:
+        idempotency = await idempotency_of(request, services, content, not_compared)
     tenant = tenants.of_key(request, services) if tenant is None else tenant
     waits = not responds_async(request, settings.respond_async and not needs_outcome)
     repetitions, original = 0, ""

@@ -7,8 +7,7 @@ are served in their order, and later requests get nothing before them.
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Iterator
-from contextlib import contextmanager
+from typing import Self
 
 import trio
 
@@ -21,14 +20,9 @@ class SharedBudget:
         self.used = 0
         self._waiting: deque[tuple[int, trio.Event]] = deque()
 
-    @contextmanager
-    def share(self) -> Iterator[Share]:
-        """One request's share, which starts empty. The end of the block returns it."""
-        share = Share(self)
-        try:
-            yield share
-        finally:
-            share.shrink(0)
+    def share(self) -> Share:
+        """One request's share for a block. It starts empty, and the end of the block returns it."""
+        return Share(self)
 
     def take(self, limit: int) -> int:
         """Take as many units as are free, up to `limit`, and return their number."""
@@ -73,6 +67,12 @@ class Share:
     def __init__(self, budget: SharedBudget) -> None:
         self._budget = budget
         self.size = 0
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, kind: object, error: object, trace: object) -> None:
+        self.shrink(0)
 
     def take(self, limit: int) -> int:
         """Take as many units as are free, up to `limit`, and return their number."""

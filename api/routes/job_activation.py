@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
-from contextlib import ExitStack, contextmanager
+from collections.abc import Sequence
+from contextlib import ExitStack
 from dataclasses import dataclass, field
 from functools import partial
 from uuid import UUID, uuid4
@@ -14,18 +14,16 @@ import trio
 
 from vivero.api.access import tenants
 from vivero.api.access.needs import UPDATE_INSTANCE
+from vivero.api.activation.bodies import ActivationBody
 from vivero.api.activation.long_polls import LongPolls
 from vivero.api.activation.pollers import Poller, wait_for_any
 from vivero.api.commands import submission
 from vivero.api.http import tracing
-from vivero.api.http.decoding import Body, Int64, Violations, as_int64, decode, decoder
 from vivero.api.http.problems import unexpected_value
 from vivero.api.http.request import ClientLeft, Request
 from vivero.api.http.response import JSON, Response
 from vivero.api.http.shared_budget import Share
 from vivero.api.services import Services
-from vivero.api.settings import ApiSettings
-from vivero.core.bpmn.reading.text_limits import JOB_TYPE_BYTES
 from vivero.core.records.jobs import WithholdJob
 from vivero.storage.postgres.driver import Connection
 from vivero.storage.postgres.errors import StorageError, describe
@@ -43,28 +41,10 @@ from vivero.storage.work.scan_bounds import SubjectBounds
 
 log = structlog.get_logger(__name__)
 
-MAX_WORKER = 1000
-"""Characters of a job type or a worker's name."""
-MAX_FETCHED = 1000
 RELEASE_TIMEOUT_S = 5.0
 FIRST_LOOK_S = 1.0
 """A worker that waits for less time looks first, although others of its type wait already."""
 PROVIDED, ASSIGNED = TENANT_FILTERS = ("PROVIDED", "ASSIGNED")
-
-
-class ActivationBody(Body, frozen=True):
-    type: str | None = None
-    worker: str | None = None
-    timeout: Int64 | None = None
-    max_jobs_to_activate: Int64 | None = None
-    fetch_variable: list[str] | None = None
-    request_timeout: Int64 | None = None
-    tenant_ids: list[str] | None = None
-    tenant_filter: str | None = None
-    with_lease: bool | None = None
-
-
-_activation_decoder = decoder(ActivationBody)
 
 
 @dataclass(slots=True)
@@ -82,15 +62,12 @@ class Activated:
 
 async def activate(request: Request, services: Services) -> Response:
     """POST /v2/jobs/activation: lease jobs of a type, as soon as one is available."""
-    body = decode(request, _activation_decoder, services.settings)
-    ask, until = _ask(body, services.settings)
+    body, ask, wait_s = services.jobs.activation_bodies.read(request, services.settings)
+    until = trio.current_time() + wait_s
     polls = services.jobs.long_polls
     asks = [ask._replace(tenant=tenant) for tenant in _tenants(body, request, services)]
-    with (
-        services.commands.waits.for_jobs(request.owner) as wait,
-        _registered(polls, asks) as pollers,
-        polls.budget.share() as share,
-    ):
+    with services.commands.waits.for_jobs(request.owner) as wait, ExitStack() as stack, polls.budget.share() as share:
+        pollers = [stack.enter_context(polls.register(one, alone=len(asks) == 1)) for one in asks]
         wait.leave = partial(_displace, pollers)
         worker = _Worker(request, services, pollers, share, until)
         activated = Activated() if worker.may_wait else await worker.activate_once()
@@ -109,12 +86,6 @@ async def activate(request: Request, services: Services) -> Response:
     return Response(200, b'{"jobs":[%b]}' % b",".join(activated.jobs), (JSON,), undelivered)
 
 
-@contextmanager
-def _registered(polls: LongPolls, asks: Sequence[ActivationRequest]) -> Iterator[Sequence[Poller]]:
-    with ExitStack() as stack:
-        yield [stack.enter_context(polls.register(ask, alone=len(asks) == 1)) for ask in asks]
-
-
 def _displace(pollers: Sequence[Poller]) -> None:
     for poller in pollers:
         poller.displace()
@@ -128,36 +99,6 @@ def _tenants(body: ActivationBody, request: Request, services: Services) -> Sequ
     if chosen == ASSIGNED:
         return tenants.assigned(request, services, "Activate Jobs")
     return tenants.named_several(request, services, body.tenant_ids or (), "Activate Jobs", UPDATE_INSTANCE)
-
-
-def _ask(body: ActivationBody, settings: ApiSettings) -> tuple[ActivationRequest, float]:
-    """The request of a worker without a tenant, and the time of Trio's clock until which it waits for a job.
-
-    Raises Problem 400.
-    """
-    timeout_ms = as_int64(body.timeout, "timeout")
-    limit = as_int64(body.max_jobs_to_activate, "maxJobsToActivate")
-    found = Violations()
-    found.require("type", body.type)
-    found.largest("type", body.type, JOB_TYPE_BYTES)
-    found.longest("worker", body.worker, MAX_WORKER)
-    for name, number in (("timeout", timeout_ms), ("maxJobsToActivate", limit)):
-        found.require(name, number)
-        found.at_least(name, number, 1)
-    if body.fetch_variable and len(body.fetch_variable) > MAX_FETCHED:
-        found.add(f"The provided fetchVariable names are more than {MAX_FETCHED}")
-    found.check()
-    poll_ms = as_int64(body.request_timeout, "requestTimeout") or settings.poll_timeout_ms
-    ask = ActivationRequest(
-        body.type or "",
-        "",
-        min(limit or 0, settings.max_jobs),
-        timeout_ms or 0,
-        body.worker or "",
-        list(dict.fromkeys(body.fetch_variable)) if body.fetch_variable else None,
-        body.with_lease or False,
-    )
-    return ask, trio.current_time() + min(poll_ms / 1000, settings.max_wait_s)
 
 
 @dataclass(frozen=True, slots=True)

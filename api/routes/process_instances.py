@@ -152,8 +152,8 @@ def _command(body: InstanceCreationBody, variables: Variables, awaits: bool) -> 
         body.tags or (),
         body.business_id,
         awaits,
-        tuple(instruction.element_id or "" for instruction in body.start_instructions or ()),
-        tuple(instruction.after_element_id or "" for instruction in body.runtime_instructions or ()),
+        tuple([instruction.element_id or "" for instruction in body.start_instructions or ()]),
+        tuple([instruction.after_element_id or "" for instruction in body.runtime_instructions or ()]),
         body.process_definition_version_tag,
     )
 
@@ -192,8 +192,10 @@ def _check(body: InstanceCreationBody) -> None:
         found.add(f"Only one of {both} is allowed")
     found.longest("processDefinitionId", body.process_definition_id, MAX_ID)
     _check_version_tag(body, found)
-    _check_start(body.start_instructions or (), found)
-    _check_run(body.runtime_instructions or (), found)
+    if body.start_instructions:
+        _check_start(body.start_instructions, found)
+    if body.runtime_instructions:
+        _check_run(body.runtime_instructions, found)
     business_ids.check(found, body.business_id)
     if body.fetch_variables and len(body.fetch_variables) > MAX_FETCHED:
         found.add(f"The provided fetchVariables are more than {MAX_FETCHED}")

@@ -503,7 +503,10 @@ TASKS: tuple[Mutant, ...] = (
         "board: what is brought to somebody who has left stays leased",
         "tests/api/test_long_polls.py::test_what_is_brought_to_somebody_who_has_left_is_taken_back",
         "api/activation/long_polls.py",
-        ("            if leases:\n", "            if False:\n"),
+        (
+            "        if leases:\n            self.note_lost_lease(subject",
+            "        if False:\n            self.note_lost_lease(subject",
+        ),
     ),
     mutant(
         "board: tokens of types for which nobody looks are kept for ever",
