@@ -94,6 +94,8 @@ class Exchange:
             state.in_flight -= 1
             if self.wire.held:
                 state.memory.give_back(self.wire, self.wire.held)
+        if self.request.complete:
+            return self._done and not self.wire.gone and self._keep_alive
         return self._done and not self.wire.gone and await self._discard_rest()
 
     def _scope(self, client: Address | None, server: Address | None) -> Scope:

@@ -91,25 +91,33 @@ class LoopProbe(trio.abc.Instrument):
     # -- called by Trio
 
     def after_io_wait(self, timeout: float) -> None:
-        self._began = self._tasks.began = now = perf_counter()
+        self._began = now = perf_counter()
         if now - self._sampled_at > SAMPLE_S:
             self._sampled_at, self._sampled = now, thread_time()
+        if self._names_left or self._names_always:
+            self._tasks.began = now
         self.given.woke(now, now - self._ended - timeout)
 
     def before_io_wait(self, timeout: float) -> None:
-        self._ended = perf_counter()
-        wall = self._ended - self._began
-        if wall > NOTED_S:
-            self.turn_s.note(wall)
-            if wall > GAP_S or wall > self.longest.seconds:
-                self._tasks.before_task_step(None)  # which ends the last step
-                self._measure(wall)
-                self._ended = perf_counter()
+        self._ended = now = perf_counter()
+        if now - self._began > NOTED_S:
+            self._note_turn(now - self._began)
+        if self._names_left or self._names_always:
+            self._end_turn_of_tasks()
+
+    def _note_turn(self, wall: float) -> None:
+        self.turn_s.note(wall)
+        if wall > GAP_S or wall > self.longest.seconds:
+            self._tasks.before_task_step(None)  # which ends the last step
+            self._measure(wall)
+            self._ended = perf_counter()
+
+    def _end_turn_of_tasks(self) -> None:
+        self._tasks.turned()
         if self._names_left:
             self._names_left -= 1
             if not self._names_left:
                 trio.lowlevel.remove_instrument(self._tasks)
-        self._tasks.turned()
 
     # -- long turns
 
