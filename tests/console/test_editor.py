@@ -12,9 +12,12 @@ from tests.eventually import eventually_sync
 
 pytestmark = [pytest.mark.process, pytest.mark.long]
 
-LEAVES = "dispatchEvent(new Event('beforeunload', {cancelable: true}))"
-"""Whether the browser would leave the page without asking."""
 HOSTILE = "<img src=x onerror=alert(1)> & 'stock'"
+
+
+def leaves(page):
+    """Whether the browser would leave the page without asking."""
+    return page.evaluate("dispatchEvent(new Event('beforeunload', {cancelable: true}))")
 
 
 def open_group(page, title):
@@ -86,19 +89,19 @@ def test_a_draft_is_kept_and_nobody_overwrites_it(console, api):
     page.locator('[data-element-id="start"] .djs-hit').first.click()
     open_group(page, "General")
     page.locator("#bio-properties-panel-name").fill(HOSTILE)
-    assert not page.evaluate(LEAVES), "the library holds the text back for a moment"
+    assert not leaves(page), "the library holds the text back for a moment"
     expect(page.get_by_role("button", name="Undo")).to_be_enabled()
     console.expected = "412"
     page.get_by_role("button", name="Save draft").click()
     expect(findings.get_by_role("alert")).to_contain_text("'anonymous' has changed draft")
     page.get_by_role("button", name="Save mine as a new draft").click()
     expect(findings).to_contain_text("Draft saved by anonymous")
-    page.wait_for_function(LEAVES)
+    eventually_sync(lambda: leaves(page), "the draft is saved")
     held = []
     page.route("**/v2/model-drafts/*", lambda route: held.append(route))  # the save after the pause
     page.locator("#bio-properties-panel-name").fill("Held")
     expect(page.locator(".bio-properties-panel-header")).to_contain_text("Held")
-    page.wait_for_function(f"!{LEAVES}")
+    eventually_sync(lambda: not leaves(page), "the new text is not saved")
     page.unroute("**/v2/model-drafts/*")
     for route in held:
         route.continue_()
@@ -278,7 +281,7 @@ def test_a_decision_is_edited_tried_and_deployed(console, api):
 
     page.get_by_role("button", name="Save draft").click()
     expect(page).to_have_url(re.compile(r"draft=\d+$"))
-    page.wait_for_function(LEAVES)
+    eventually_sync(lambda: leaves(page), "the draft is saved")
     console.open(f"/editor?draft={page.url.rpartition('=')[2]}")
     page.get_by_label("View").select_option(label="Discount")
     expect(entry(page, "output-cell", "0.1 + 0.1")).to_be_visible()
@@ -334,7 +337,7 @@ def test_a_form_is_edited_previewed_and_deployed(console, api):
     console.check("editor-form")
     page.get_by_role("button", name="Save draft").click()
     expect(page).to_have_url(re.compile(r"draft=\d+$"))
-    page.wait_for_function(LEAVES)
+    eventually_sync(lambda: leaves(page), "the draft is saved")
     console.open(f"/editor?draft={page.url.rpartition('=')[2]}")
     expect(page.locator(".fjs-editor-container, .fjs-form-editor").get_by_text(HOSTILE).first).to_be_visible()
     page.get_by_role("button", name="Deploy", exact=True).click()

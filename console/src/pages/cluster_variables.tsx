@@ -75,7 +75,7 @@ function EditDialog({ of, onClose }: { of: ClusterVariable | null; onClose: () =
     return { differences: differences(before, now, texts) };
   };
   const wrong = value.value.trim() ? parsed(value.value).problem : null;
-  const missing = name.value && value.value.trim() ? null : t('access.missing');
+  const missing = name.value && value.value.trim() ? null : t('form.missing');
   const title = t(of ? 'change' : 'clusterVariable.create');
   return (
     <ActionDialog

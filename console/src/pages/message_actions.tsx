@@ -33,7 +33,7 @@ function Send({ title, isReady = true, commandOf, onDone, onClose, children }: S
       button={title}
       onClose={onClose}
       {...(onDone && { onDone })}
-      invalid={isReady ? found.problem : t('access.missing')}
+      invalid={isReady ? found.problem : t('form.missing')}
       commands={[commandOf(found.value ?? {}, tenant.value)]}
     >
       {children}

@@ -60,7 +60,7 @@ export function EntryDialog({ kind, entry, onClose, onDone }: EntryDialogProps) 
       onClose={onClose}
       onDone={() => onDone?.(id.value)}
       check={check}
-      invalid={missing ? t('access.missing') : null}
+      invalid={missing ? t('form.missing') : null}
       commands={[commandOf(kind, entry, id.value, values.value, password.value)]}
     >
       {!entry && <Field label={t('field.id')} value={id} autofocus />}

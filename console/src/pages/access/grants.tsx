@@ -100,7 +100,7 @@ function GrantDialog({ grant, onClose }: { grant: Partial<Grant>; onClose: () =>
       onClose={onClose}
       check={check}
       commands={[commandOf(key, draft.value)]}
-      invalid={draft.value.ownerId && permissions.length ? null : t('access.missing')}
+      invalid={draft.value.ownerId && permissions.length ? null : t('form.missing')}
     >
       <div class="two">
         <Choice

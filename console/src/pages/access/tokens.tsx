@@ -68,7 +68,7 @@ function CreateDialog({ whose, onClose, onMade }: { whose: Whose; onClose: () =>
       button={t('create')}
       onClose={onClose}
       onDone={(body) => onMade(body as Made)}
-      invalid={missing ? t('access.missing') : null}
+      invalid={missing ? t('form.missing') : null}
       commands={[commandOf(whose, draft.value)]}
     >
       <label class="field">
