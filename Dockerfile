@@ -2,8 +2,8 @@
 ARG PYTHON=docker.io/library/python:3.13-slim
 
 FROM ${PYTHON} AS build
-# --build-arg MORE=boto3 for an archive in an S3-compatible store
-ARG MORE=
+# --build-arg EXTRAS=s3,kafka,rabbitmq,mcp: docs/installation.md#containers
+ARG EXTRAS=
 WORKDIR /source
 COPY requirements/ requirements/
 RUN python -m venv /opt/vivero \
@@ -14,7 +14,7 @@ RUN python -m venv /opt/build \
     && /opt/build/bin/python console/build.py \
     && /opt/build/bin/python -m hatchling build -t wheel -d /opt/wheel \
     && /opt/vivero/bin/python -m pip install --no-cache-dir --disable-pip-version-check --no-deps --no-index /opt/wheel/*.whl \
-    && if [ -n "${MORE}" ]; then /opt/vivero/bin/python -m pip install --no-cache-dir --disable-pip-version-check "${MORE}"; fi \
+    && if [ -n "${EXTRAS}" ]; then /opt/vivero/bin/python -m pip install --no-cache-dir --disable-pip-version-check "vivero[${EXTRAS}]"; fi \
     && /opt/vivero/bin/python -m pip uninstall --yes --quiet pip
 
 FROM ${PYTHON}

