@@ -101,7 +101,7 @@ def answer(document: Any, request: ModelRequest) -> ModelAnswer:
     return ModelAnswer(
         content,
         calls,
-        usage_or_none(usage, _usage(usage)),
+        usage_or_none(usage, _usage(usage), "input_tokens", "output_tokens"),
         _STOPS.get(stop, stop),
         maybe_text(document.get("model")),
         maybe_text(document.get("id")),

@@ -152,4 +152,4 @@ def _usage(usage: Any) -> TokenUsage | None:
         0,
         count(details.get("completion_tokens_details"), "reasoning_tokens"),
     )
-    return usage_or_none(usage, made)
+    return usage_or_none(usage, made, "prompt_tokens", "completion_tokens")

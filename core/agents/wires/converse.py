@@ -96,7 +96,8 @@ def answer(document: Any, request: ModelRequest) -> ModelAnswer:
     asked = [block["toolUse"] for block in blocks if isinstance(block.get("toolUse"), dict)]
     calls = [asked_call(each.get("toolUseId"), each, names) for each in asked]
     content = [_content(block) for block in blocks if "toolUse" not in block]
-    return ModelAnswer(content, calls, usage_or_none(usage, _usage(usage)), _STOPS.get(stop, stop))
+    used = usage_or_none(usage, _usage(usage), "inputTokens", "outputTokens")
+    return ModelAnswer(content, calls, used, _STOPS.get(stop, stop))
 
 
 def _content(block: dict[str, Any]) -> Content:

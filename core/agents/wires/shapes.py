@@ -123,13 +123,17 @@ def turn_of(
 
 def count(usage: Any, name: str) -> int:
     """A count of an answer; 0 if it is missing or senseless."""
+    return _count(usage, name) or 0
+
+
+def _count(usage: Any, name: str) -> int | None:
     value = usage.get(name) if isinstance(usage, dict) else None
-    return value if isinstance(value, int) and not isinstance(value, bool) and 0 <= value < 2**40 else 0
+    return value if isinstance(value, int) and not isinstance(value, bool) and 0 <= value < 2**40 else None
 
 
-def usage_or_none(usage: Any, made: TokenUsage) -> TokenUsage | None:
-    """The usage, or None if the provider reports none."""
-    return made if isinstance(usage, dict) and usage else None
+def usage_or_none(usage: Any, made: TokenUsage, *names: str) -> TokenUsage | None:
+    """The usage; None if one of these counts is missing or senseless: the call is not free, but its usage unknown."""
+    return None if any(_count(usage, name) is None for name in names) else made
 
 
 def maybe_text(value: Any) -> str | None:

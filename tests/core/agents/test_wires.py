@@ -131,7 +131,9 @@ def test_an_answer_of_chat_completions():
     assert answer.usage == TokenUsage(40, 20, 60, 0, 8)
     assert WIRES[CHAT].answer(chat("content_filter"), asks().request).stop_reason == "CONTENT_FILTERED"
     assert WIRES[CHAT].answer(chat("odd"), asks().request).stop_reason == "odd"
-    assert WIRES[CHAT].answer(chat(usage={"prompt_tokens": -1}), asks().request).usage == TokenUsage(0, 0)
+    for known, senseless in ((9, -1), ("9", 1), (9, True), (9, 1e9), (2**40, 1)):  # a budget would never end
+        unknown = {"prompt_tokens": known, "completion_tokens": senseless}
+        assert WIRES[CHAT].answer(chat(usage=unknown), asks().request).usage is None
 
 
 def test_an_answer_of_messages_keeps_what_only_its_provider_reads():
