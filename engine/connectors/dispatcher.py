@@ -27,10 +27,11 @@ from vivero.engine.connectors.errors import ConnectorError
 from vivero.engine.connectors.http.traces import working
 from vivero.engine.connectors.outbound.surroundings import NodeParts
 from vivero.engine.connectors.outbound.types import TypeWork
-from vivero.engine.connectors.work.calls import failure, outcome
+from vivero.engine.connectors.work.calls import answered, failure
 from vivero.engine.connectors.work.job_commands import (
     JobCommand,
     asked_lease_s,
+    concluded,
     job_command,
     may_be_rejected,
     not_stored,
@@ -38,7 +39,7 @@ from vivero.engine.connectors.work.job_commands import (
 )
 from vivero.engine.connectors.work.jobs import ConnectorJob
 from vivero.engine.connectors.work.leases import HeldJob, JobLeases
-from vivero.engine.connectors.work.results import Failure, Outcome
+from vivero.engine.connectors.work.results import Failure
 from vivero.engine.connectors.work.secrets import UsedSecrets
 from vivero.engine.outcomes.admission import Draining, NotAppended, ValueRejected
 from vivero.engine.supervision.beat import Beat
@@ -84,7 +85,7 @@ class ConnectorDispatcher:
     ) -> None:
         self._connection = DedicatedConnection(connect)
         self._commands, self._settings, self._secrets = parts.commands, parts.settings, secrets
-        self._multi_tenancy, self._tracer = multi_tenancy, tracer
+        self._multi_tenancy, self._tracer, self._compute = multi_tenancy, tracer, parts.compute
         self.leases = JobLeases(worker)
         made = {contract.name: TypeWork(contract, parts) for contract in contracts if contract.is_installed}
         self._types = {type: made[each.name] for type, each in by_type(contracts).items() if each.name in made}
@@ -236,9 +237,9 @@ class ConnectorDispatcher:
     async def _work(self, job: ConnectorJob, kind: TypeWork, held: HeldJob, refused: Failure | None) -> None:
         """Make one call and report its outcome, up to the end of the lease."""
         with held.scope, working(self._tracer, job):
-            made = await self._outcome(job, kind) if refused is None else refused
+            command = await self._worked(job, kind) if refused is None else job_command(job, refused)
             held.renew_at = float("inf")
-            await self._report(job, job_command(job, made))
+            await self._report(job, command)
         if held.scope.cancelled_caught:
             self.leases.let_go(int(job.job_key), held)
             if held.is_gone:
@@ -249,12 +250,16 @@ class ConnectorDispatcher:
         if kind.capacity is not None or self._draining:
             self._wake.set()
 
-    async def _outcome(self, job: ConnectorJob, kind: TypeWork) -> Outcome:
+    async def _worked(self, job: ConnectorJob, kind: TypeWork) -> JobCommand:
+        """The command that ends the job."""
         try:
-            return await outcome(kind.contract, kind.connector, job, UsedSecrets(self._secrets), kind.limit_s)
+            used = UsedSecrets(self._secrets)
+            answer = await answered(kind.contract, kind.connector, job, used, kind.limit_s)
+            return await concluded(job, answer, self._compute)
         except Exception as error:
             log.error("a connector failed unexpectedly", job=job.job_key, element=job.element_id, exc_info=error)
-            return Failure(f"INTERNAL_ERROR: {type(error).__name__}; the log of the server has more")
+            failed = Failure(f"INTERNAL_ERROR: {type(error).__name__}; the log of the server has more")
+            return job_command(job, failed)
 
     async def _report(self, job: ConnectorJob, command: JobCommand) -> None:
         key = int(job.job_key)

@@ -24,6 +24,11 @@ class ConnectorError(Exception):
     def __str__(self) -> str:
         return f"{self.code}: {self.message}"
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        """All fields: an exception by itself keeps its positional arguments only."""
+        values = self.code, self.message, dict(self.variables), self.final, self.backoff_ms, self.keeps_retries
+        return ConnectorError, values
+
     @property
     def document(self) -> dict[str, Any]:
         """The variable `error`."""

@@ -13,12 +13,12 @@ from vivero.engine.appender.task import Appender
 from vivero.engine.connectors.work import secrets
 from vivero.engine.connectors.work.agent_figures import AgentFigures
 from vivero.engine.connectors.work.secrets import BadSecrets
-from vivero.engine.definitions.cache import DefinitionCache
 from vivero.engine.outcomes.completions import Completions
 from vivero.engine.supervision.beat import Beat
 from vivero.engine.supervision.children import Child
 from vivero.engine.tracing.tracer import Tracer
 from vivero.node.connections import Connections
+from vivero.node.models import NodeModels
 from vivero.node.node_events import NodeEvents
 from vivero.node.part import NodePart
 from vivero.storage.background.job_executions import JOBS_CHANNEL
@@ -76,7 +76,7 @@ class ConnectorTasks(NodePart):
         reads: Pool,
         appender: Appender,
         completions: Completions,
-        definitions: DefinitionCache,
+        models: NodeModels,
         tracer: Tracer | None = None,
         node: str = "node",
     ) -> None:
@@ -86,6 +86,7 @@ class ConnectorTasks(NodePart):
         self.webhooks: WebhookAccess | None = None
         if not config.connectors.enabled:
             return
+        definitions = models.definitions
         from vivero.api import webhooks  # these need the libraries of HTTP and of tokens: a tenth of a start
         from vivero.engine.connectors.dispatcher import ConnectorDispatcher
         from vivero.engine.connectors.http.http_client import HttpClient
@@ -113,6 +114,7 @@ class ConnectorTasks(NodePart):
                 partial(HttpClient, tracer=tracer),
                 _prices(config),
                 self._agent_figures,
+                models.compute,
             )
             connect = connections.dedicated(RECEIVERS, **ONCE)
             self.receivers = opened(connect, parts, definitions, values, node, config.tenants.enabled)

@@ -98,7 +98,7 @@ def build(
         work=trio.open_memory_channel[PendingCommand](config.appender.work_channel),  # requests → appender
     )  # fmt: skip
     connectors = ConnectorTasks(
-        config, connections, pools.reads, engine.appender, outcomes.completions, models.definitions, tracer, node
+        config, connections, pools.reads, engine.appender, outcomes.completions, models, tracer, node
     )
     metrics = NodeMetrics(config, connections, node, engine.view)
     http = HttpServer(

@@ -14,6 +14,7 @@ import isodate
 
 from vivero.core.agents.wires.prices import Prices
 from vivero.core.bpmn.model import Process
+from vivero.engine.compute.pool import ComputePool
 from vivero.engine.connectors.agent_settings import AgentSettings
 from vivero.engine.connectors.contract import Contract
 from vivero.engine.connectors.http.http_client import HttpClient
@@ -46,6 +47,8 @@ class NodeParts:
     prices: Prices = field(default_factory=Prices)
     """The prices of models."""
     agent_figures: AgentFigures = field(default_factory=AgentFigures)
+    compute: ComputePool | None = None
+    """Processes that evaluate expressions. None: the event loop evaluates all."""
 
 
 @dataclass(frozen=True)

@@ -1,5 +1,5 @@
 """The work on one job of a connector, whatever its protocol: lease, secrets, results, the command at the end.
 
 Entry: `calls.outcome`, `leases.JobLeases`, `secrets.UsedSecrets`, `results`.
-Imports: core, storage, jobs.
+Imports: core, storage, compute, jobs.
 """

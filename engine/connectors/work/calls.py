@@ -16,7 +16,7 @@ from vivero.core.shared.jobs import AD_HOC
 from vivero.engine.connectors.contract import Contract
 from vivero.engine.connectors.errors import ConnectorError
 from vivero.engine.connectors.work.jobs import ConnectorJob
-from vivero.engine.connectors.work.results import Completion, Failure, Outcome, completion, examine
+from vivero.engine.connectors.work.results import FULL, Completion, Effort, Failure, Outcome, completion, examine
 from vivero.engine.connectors.work.secrets import UnknownSecret, UsedSecrets
 
 
@@ -46,34 +46,54 @@ async def outcome(
     contract: Contract, connector: Connector, job: ConnectorJob, used: UsedSecrets, limit_s: float
 ) -> Outcome:
     """The outcome of a job. Nothing in it contains a secret. `limit_s`: the time of the call."""
+    return conclude(job, await answered(contract, connector, job, used, limit_s))
+
+
+async def answered(
+    contract: Contract, connector: Connector, job: ConnectorJob, used: UsedSecrets, limit_s: float
+) -> Answer | ConnectorError:
+    """The answer to a job, or its error. Nothing in it contains a secret. `limit_s`: the time of the call."""
+    try:
+        return await _answer(contract, connector, job, used, limit_s)
+    except ConnectorError as raised:
+        return masked(raised, used)
+
+
+def conclude(job: ConnectorJob, answer: Answer | ConnectorError, effort: Effort = FULL) -> Outcome:
+    """The outcome of a job, by the expressions of its headers. Raises TooMuchEffort."""
     response: Mapping[str, Any] | None = None
     error: ConnectorError | None = None
     done = Completion({})
     try:
         try:
-            answer = await _answer(contract, connector, job, used, limit_s)
-            if isinstance(answer, Completion):
+            if isinstance(answer, ConnectorError):
+                error = answer
+            elif isinstance(answer, Completion):
                 response, done = answer.variables, answer
             else:
                 response = answer
-                done = completion(response, job.custom_headers)
+                done = completion(response, job.custom_headers, effort)
         except ConnectorError as raised:
-            error = masked(raised, used)
+            error = raised
         decided = None
         if error is None or not error.keeps_retries:
-            decided = _examined(job, response, error, done.variables)
+            decided = _examined(job, response, error, done.variables, effort)
     except ConnectorError as raised:
-        error, decided = masked(raised, used), None
+        error, decided = raised, None
     if decided is not None:
         return decided
     return done if error is None else failure(error, job.retries)
 
 
 def _examined(
-    job: ConnectorJob, response: Mapping[str, Any] | None, error: ConnectorError | None, variables: Mapping[str, Any]
+    job: ConnectorJob,
+    response: Mapping[str, Any] | None,
+    error: ConnectorError | None,
+    variables: Mapping[str, Any],
+    effort: Effort,
 ) -> Outcome | None:
     """The decision of the error expression. It cannot complete the job of an ad-hoc sub-process, which would stall."""
-    decided = examine(job.custom_headers, response, error, variables, job.retries)
+    decided = examine(job.custom_headers, response, error, variables, job.retries, effort)
     if isinstance(decided, Completion) and job.kind == AD_HOC:
         text = "ignoreError cannot complete the job of an ad-hoc sub-process: use bpmnError or jobError"
         raise ConnectorError("ERROR_EXPRESSION", text, final=True)

@@ -15,9 +15,17 @@ from typing import Any
 import msgspec
 
 from vivero.core.bpmn.reading.text_limits import NAME_BYTES, size
-from vivero.core.feel import EvaluationError, Expression, FeelError, compile_attribute, to_json
+from vivero.core.feel import (
+    EvaluationError,
+    Expression,
+    FeelError,
+    LimitExceeded,
+    compile_attribute,
+    measure_json,
+    to_json,
+)
 from vivero.core.feel.temporal import DayTimeDuration
-from vivero.core.feel.values import BuiltinFunction, Overload, Run
+from vivero.core.feel.values import DEFAULT_LIMITS, BuiltinFunction, Overload, Run
 from vivero.core.records.ad_hoc import AdHocResult
 from vivero.engine.connectors.errors import ConnectorError
 
@@ -27,8 +35,26 @@ KIND = "errorType"
 BPMN, JOB, IGNORE = "bpmnError", "jobError", "ignoreError"
 MAX_VARIABLES = 1000
 MAX_VARIABLES_BYTES = 4 * 1024 * 1024
+
+
+@dataclass(frozen=True, slots=True)
+class Effort:
+    """The work that a result may cost: steps of each expression; characters and values of JSON of its variables."""
+
+    steps: int
+    characters: int
+    values: int
+
+
+QUICK = Effort(20_000, 256 * 1024, 5_000)
+"""A few milliseconds, in which other work of the program waits."""
+FULL = Effort(DEFAULT_LIMITS.steps, MAX_VARIABLES_BYTES, 200_000)
 _NUL = re.compile(r"(?<!\\)(?:\\\\)*\\u0000")
 """The escape of NUL, behind an even number of backslashes."""
+
+
+class TooMuchEffort(Exception):
+    """The result costs more than is quick."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,13 +106,13 @@ FUNCTIONS: Mapping[str, BuiltinFunction] = {
 """The functions of error expressions."""
 
 
-def completion(response: Mapping[str, Any], headers: Mapping[str, str]) -> Completion:
-    """The variables of a successful call. Raises ConnectorError if the result expression fails."""
+def completion(response: Mapping[str, Any], headers: Mapping[str, str], effort: Effort = FULL) -> Completion:
+    """The variables of a successful call. Raises ConnectorError if the result expression fails; TooMuchEffort."""
     variables: dict[str, Any] = {}
     if name := headers.get(RESULT_VARIABLE):
         variables[name] = dict(response)
     if text := headers.get(RESULT_EXPRESSION):
-        value = _evaluate(text, {**response, "response": dict(response)}, RESULT_EXPRESSION)
+        value = _evaluate(text, {**response, "response": dict(response)}, RESULT_EXPRESSION, effort)
         if value is not None and not isinstance(value, dict):
             raise ConnectorError("RESULT_EXPRESSION", "the result expression must give a context", final=True)
         variables |= value or {}
@@ -99,8 +125,12 @@ def examine(
     error: ConnectorError | None,
     variables: Mapping[str, Any],
     retries: int,
+    effort: Effort = FULL,
 ) -> Outcome | None:
-    """The decision of the error expression about an answer or an error; None: none. Raises ConnectorError."""
+    """The decision of the error expression about an answer or an error; None: none.
+
+    Raises ConnectorError, TooMuchEffort.
+    """
     text = headers.get(ERROR_EXPRESSION)
     if not text:
         return None
@@ -109,7 +139,7 @@ def examine(
         values["response"] = dict(response)
     if error is not None:
         values["error"] = error.document
-    return _outcome(_evaluate(text, values, ERROR_EXPRESSION))
+    return _outcome(_evaluate(text, values, ERROR_EXPRESSION, effort))
 
 
 def _outcome(value: Any) -> Outcome | None:
@@ -153,10 +183,12 @@ def _wrong(message: str) -> ConnectorError:
     return ConnectorError("ERROR_EXPRESSION", f"the error expression is wrong: {message}", final=True)
 
 
-def _evaluate(text: str, variables: Mapping[str, Any], what: str) -> Any:
+def _evaluate(text: str, variables: Mapping[str, Any], what: str, effort: Effort) -> Any:
     try:
-        return compiled(text).evaluate(variables).value
+        return compiled(text).evaluate_within(variables, None, effort.steps)[0].value
     except FeelError as error:
+        if effort is not FULL and isinstance(error, LimitExceeded):
+            raise TooMuchEffort from error
         raise ConnectorError(_CODES[what], f"the {what} fails: {error}", final=True) from error
 
 
@@ -169,19 +201,33 @@ def compiled(text: str) -> Expression:
     return compile_attribute(text.strip())
 
 
-def encoded(variables: Mapping[str, Any]) -> dict[str, msgspec.Raw]:
-    """Variables for a command. Raises ConnectorError if they cannot be stored."""
-    try:
-        texts = {name: to_json(value) for name, value in variables.items()}
-    except (EvaluationError, ArithmeticError) as error:
-        raise _not_stored(str(error)) from error
-    if any(not 0 < size(name) <= NAME_BYTES or "\0" in name for name in texts):
+def encoded(variables: Mapping[str, Any], effort: Effort = FULL) -> dict[str, msgspec.Raw]:
+    """Variables for a command. Raises ConnectorError if they cannot be stored; TooMuchEffort."""
+    texts: dict[str, str] = {}
+    if any(not 0 < size(name) <= NAME_BYTES or "\0" in name for name in variables):
         raise _not_stored(f"the name of a variable must have 1 to {NAME_BYTES} bytes, without NUL")
-    if len(texts) > MAX_VARIABLES or sum(map(len, texts.values())) > MAX_VARIABLES_BYTES:
-        raise _not_stored(f"it has more than {MAX_VARIABLES} variables or {MAX_VARIABLES_BYTES} characters")
+    too_many = _not_stored(f"it has more than {MAX_VARIABLES} variables or {MAX_VARIABLES_BYTES} characters")
+    if len(variables) > MAX_VARIABLES:
+        raise too_many
+    characters, values = effort.characters, effort.values
+    for name, value in variables.items():  # many names may stand for one large value
+        texts[name], converted = _text_of(value, values, effort)
+        characters, values = characters - len(texts[name]), values - converted
+        if characters < 0:
+            raise too_many if effort is FULL else TooMuchEffort()
     if any(_NUL.search(text) for text in texts.values()):
         raise _not_stored("a text contains a NUL character")
     return {name: msgspec.Raw(text.encode()) for name, text in texts.items()}
+
+
+def _text_of(value: Any, most: int, effort: Effort) -> tuple[str, int]:
+    """The JSON of a value, and how many values in it were not encoded at once."""
+    try:
+        return measure_json(value, {}, most)
+    except (EvaluationError, ArithmeticError) as error:
+        if effort is not FULL and isinstance(error, LimitExceeded):
+            raise TooMuchEffort from error
+        raise _not_stored(str(error)) from error
 
 
 def _not_stored(why: str) -> ConnectorError:

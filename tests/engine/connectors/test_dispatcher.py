@@ -1,5 +1,6 @@
 """The task: from a job of the engine to a call and back, over restarts, stops and lost leases."""
 
+import pickle
 from types import SimpleNamespace
 
 import msgspec
@@ -10,11 +11,14 @@ from tests.engine.connectors.dispatching import RESULT, calling, ended, running
 from tests.engine.connectors.http_calls import HTTP_TYPE
 from tests.eventually import eventually
 from vivero.core.records.instances import CancelInstance
-from vivero.core.records.jobs import WithholdJob
+from vivero.core.records.jobs import CompleteJob, FailJob, WithholdJob
+from vivero.engine.compute.problems import Busy, TooCostly
 from vivero.engine.connectors.dispatcher import ConnectorDispatcher
+from vivero.engine.connectors.errors import ConnectorError
 from vivero.engine.connectors.outbound.own_commands import OwnCommands
 from vivero.engine.connectors.outbound.surroundings import NodeParts
 from vivero.engine.connectors.settings import ConnectorSettings
+from vivero.engine.connectors.work.job_commands import concluded
 from vivero.engine.connectors.work.jobs import ConnectorJob
 from vivero.engine.connectors.work.leases import HeldJob, JobLeases, Taken
 from vivero.engine.outcomes.admission import NotAppended
@@ -51,6 +55,64 @@ async def test_with_tenants_all_that_have_jobs_are_looked_for(engine, dispatcher
     async with running(dispatcher(multi_tenancy=True)):
         await ended(engine, 1)
     assert await connectors.waiting(connection, [HTTP_TYPE]) == set()
+
+
+class Elsewhere:
+    """Does tasks as a compute process does: nothing but pickles goes in and comes out."""
+
+    def __init__(self, failure=None) -> None:
+        self.kinds, self._failure = [], failure
+
+    async def call(self, kind, work, *arguments):
+        self.kinds.append(kind)
+        if self._failure is not None:
+            raise self._failure
+        work, arguments = pickle.loads(pickle.dumps((work, arguments)))
+        return pickle.loads(pickle.dumps(work(*arguments)))
+
+
+SLOW = "={n: count(for i in items return i.a / 7)}"
+OF_ERROR = SLOW[1:].replace("items", "error.variables.items")
+MANY = f"={{{', '.join(f'a{number}: items' for number in range(400))}}}"
+ITEMS = {"items": [{"a": number} for number in range(6000)]}
+
+
+@pytest.mark.parametrize(
+    ("expression", "answer", "is_heavy"),
+    [
+        ("={n: count(items)}", ITEMS, False),
+        (SLOW, ITEMS, True),
+        ("=[", ITEMS, False),
+        ("={r: items}", ITEMS, True),
+        (MANY, ITEMS, True),
+        ("=null", ConnectorError("500", "Oops", {"b": 1}, True, 7), False),
+        (f"=if {OF_ERROR}.n = 6000 then jobError(error.code) else null", ConnectorError("500", "No", ITEMS), True),
+        (
+            f"=if {OF_ERROR}.n = 0 then jobError(error.code) else null",
+            ConnectorError("500", "No", ITEMS, True, 7),
+            True,
+        ),
+    ],
+)
+async def test_what_is_not_quick_is_evaluated_elsewhere_with_the_same_result(expression, answer, is_heavy):
+    """A stranger's answer decides how long it takes. `MANY` took 3 s in the event loop."""
+    header = "errorExpression" if isinstance(answer, ConnectorError) else "resultExpression"
+    job = ConnectorJob("7", HTTP_TYPE, "call", "1", "t", 3, {header: expression}, msgspec.Raw(b'{"x":1}'), "lease")
+    elsewhere = Elsewhere()
+    made = await concluded(job, answer, elsewhere)
+    assert (made, len(elsewhere.kinds)) == (await concluded(job, answer, None), int(is_heavy))
+    if expression == MANY:
+        assert isinstance(made, FailJob)
+        assert "the result cannot be stored" in str(made.message)
+
+
+async def test_an_answer_that_is_here_is_not_lost_with_the_compute_processes():
+    job = ConnectorJob("7", HTTP_TYPE, "call", "1", "t", 3, {"resultExpression": SLOW}, msgspec.Raw(b"{}"), "lease")
+    made = await concluded(job, ITEMS, Elsewhere(Busy("full")))
+    assert (type(made), made.variables) == (CompleteJob, {"n": msgspec.Raw(b"6000")})
+    refused = await concluded(job, ITEMS, Elsewhere(TooCostly("30 s")))
+    assert isinstance(refused, FailJob)
+    assert (refused.retries, refused.message) == (0, "TOO_COSTLY: the expressions of the element take 30 s")
 
 
 JOBS = """
