@@ -17,6 +17,7 @@ from vivero.engine.connectors.contents import CONTRACTS
 from vivero.engine.connectors.contract import Contract, Input, Kind
 from vivero.engine.connectors.contracts.agents import AGENT
 from vivero.engine.connectors.contracts.http_json import AUTHENTICATION, HTTP_JSON
+from vivero.engine.connectors.contracts.tool_servers.a2a import ACCESS
 
 Json = dict[str, Any]
 
@@ -119,8 +120,8 @@ def _properties(contract: Contract, shared: Json) -> Iterator[Json]:
     shown = [each for each in contract.inputs if each.name not in OF_ENGINE]
     for each in shown:
         last = Counter(one.name.rpartition(".")[2] for one in shown if _provider(one.name) == _provider(each.name))
-        if each == AUTHENTICATION:
-            yield from (one for one in shared["properties"] if one.get("group") == "authentication")
+        if each.name in (AUTHENTICATION.name, ACCESS):
+            yield from _authentication(each.name, shared)
             continue
         first = each.name.partition(".")[0]
         group = first if first in ("authentication", "provider") else "request"
@@ -129,6 +130,13 @@ def _properties(contract: Contract, shared: Json) -> Iterator[Json]:
         if each.name in (contract.secrets or ()) or each.name.endswith(_SECRET):
             made["description"] = "Such as <code>{{secrets.NAME}}</code>"
         yield made | _condition(each, contract)
+
+
+def _authentication(name: str, shared: Json) -> Iterator[Json]:
+    """The properties of the authentication of HTTP calls, for an input of this name."""
+    given = [each for each in shared["properties"] if each.get("group") == AUTHENTICATION.name]
+    moved: list[Json] = json.loads(json.dumps(given).replace(f'"{AUTHENTICATION.name}.', f'"{name}.'))
+    yield from moved
 
 
 def _label(name: str, last: Counter[str]) -> str:

@@ -12,6 +12,7 @@ import msgspec
 import structlog
 
 from vivero.api.commands import submission
+from vivero.api.documents.agent_notifications import read_notification
 from vivero.api.documents.inbound_files import MULTIPART, Effect, InboundForm, stored
 from vivero.api.http.decoding import any_decoder, decode
 from vivero.api.http.problems import Problem, bad_request
@@ -25,9 +26,9 @@ from vivero.core.records.messages import MessageReply, PublishMessage
 from vivero.engine.connectors.errors import ConnectorError
 from vivero.engine.connectors.http.charsets import charset_of, decoded
 from vivero.engine.connectors.http.requests import FORM, check_header, text_of
-from vivero.engine.connectors.inbound.webhook_access import NotAuthenticated, check_content, check_raw
+from vivero.engine.connectors.inbound.webhook_access import NotAuthenticated, check_content, check_key, check_raw
 from vivero.engine.connectors.inbound.webhook_registry import Claim
-from vivero.engine.connectors.inbound.webhooks import ANY, Webhook
+from vivero.engine.connectors.inbound.webhooks import AGENT_WEBHOOK, ANY, Webhook
 from vivero.engine.connectors.work.results import encoded
 from vivero.engine.connectors.work.secrets import UnknownSecret, UsedSecrets
 from vivero.storage.documents.documents import DocumentOwner
@@ -83,13 +84,18 @@ async def _serve(
     await check_content(webhook, headers, _values(content), used, webhooks.find_key)
     shown = {name: value for name, value in headers.items() if name not in SENSITIVE}
     content = used.mask({**content, "headers": shown})
+    notified = await read_notification(content["body"]) if webhook.type == AGENT_WEBHOOK else None
+    if notified is not None:
+        content["body"] = notified.result
     values = _values(content)
     if (verified := webhook.evaluate("inbound.verificationExpression", values)) is not None:
         return _answer(verified)
     if webhook.get("activationCondition") and webhook.evaluate("activationCondition", values) is not True:
         return _ignored(webhook)
-    files = () if form is None else form.files
+    files = notified.files if notified is not None else () if form is None else form.files
     async with stored(request, services, claim.tenant, claim.process_id, files) as (documents, effect):
+        if notified is not None:
+            notified.refer(documents)
         seen = {} if form is None else {"documents": documents}
         correlation = await _submit(request, services, claim, content, seen, effect)
     return _respond(webhook, values | seen | {"correlation": correlation})
@@ -159,6 +165,7 @@ async def _submit(
         effect.owner, effect.missing = DocumentOwner(instance=instance), made.appended.replayed
         return {"processInstanceKey": str(instance), "tenantId": claim.tenant}
     correlation_key = _text(webhook, "correlationKeyExpression", values) or ""
+    check_key(webhook, content["headers"], correlation_key)
     ttl_ms = min(webhook.ttl_ms, MAX_TIME_TO_LIVE_MS)
     message = PublishMessage(webhook.message, correlation_key, ttl_ms, id, variables)
     return await _publish(request, services, claim, message, effect)

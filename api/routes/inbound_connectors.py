@@ -13,7 +13,6 @@ from vivero.storage.background import inbound
 from vivero.storage.background.inbound import InboundConnector
 
 MOST = 10_000
-WEBHOOK = "io.camunda:webhook:1"
 
 
 async def search(_request: Request, services: Services) -> Response:
@@ -45,7 +44,7 @@ def _received(row: InboundConnector) -> dict[str, Any]:
 
 def _webhook(claim: Claim) -> dict[str, Any]:
     return {
-        "type": WEBHOOK,
+        "type": claim.webhook.type,
         "processDefinitionId": claim.process_id,
         "processDefinitionKey": str(claim.definition_key),
         "elementId": claim.webhook.element_id,

@@ -12,7 +12,7 @@ from vivero.engine.connectors.agents.model_warnings import of_agent
 from vivero.engine.connectors.contents import BY_TYPE, INBOUND_BY_TYPE
 from vivero.engine.connectors.contract import Contract
 from vivero.engine.connectors.inbound.elements import INBOUND_TYPE
-from vivero.engine.connectors.inbound.webhooks import WEBHOOK
+from vivero.engine.connectors.inbound.webhooks import WEBHOOKS
 
 INBOUND = "inbound."
 """The beginning of the properties of inbound connectors."""
@@ -43,7 +43,7 @@ def _problems(node: Node) -> Iterator[str]:
             f"the inbound connector {quote(inbound)} needs packages that are not installed here: pip install"
             f" 'vivero[{served.extra}]'"
         )
-    elif inbound and inbound != WEBHOOK and served is None:
+    elif inbound and inbound not in WEBHOOKS and served is None:
         yield (
             f"Vivero has no inbound connector {quote(inbound)}, so nothing comes in here: let a program of your own"
             " start the process or publish the message"
@@ -77,7 +77,7 @@ def uses(process: Process) -> Iterator[tuple[str, str]]:
     """The elements of a process that use connectors of this program, with the types of these."""
     for node in process.nodes.values():
         inbound = node.properties.get(INBOUND_TYPE, "")
-        if inbound == WEBHOOK or inbound in INBOUND_BY_TYPE:
+        if inbound in WEBHOOKS or inbound in INBOUND_BY_TYPE:
             yield node.id, inbound
         if node.job is not None and (type := _static(node.job.type)) in BY_TYPE:
             yield node.id, type

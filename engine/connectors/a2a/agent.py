@@ -5,14 +5,14 @@ from __future__ import annotations
 import base64
 import hashlib
 from collections.abc import Mapping
+from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
-import httpx
 import trio
 
-from vivero.engine.connectors.a2a.client import AgentClient, endpoint_of
-from vivero.engine.connectors.a2a.operations import SentMessage, read_operation
+from vivero.engine.connectors.a2a.client import REFUSED, AgentClient, KnownAgent
+from vivero.engine.connectors.a2a.operations import MessageOperation, SentMessage, Settings, read_operation
 from vivero.engine.connectors.a2a.results import UNFINISHED, answer_result, card_result, state_of
 from vivero.engine.connectors.agent_settings import AgentSettings
 from vivero.engine.connectors.contracts.tool_servers.a2a import BLOCKING, POLLING
@@ -26,6 +26,21 @@ AGAIN_S = 1.0
 """The interval in which a task is asked for, if the agent answers before it has ended."""
 OWN_PART = 0.95
 """The part of the time of a job that the call has."""
+NOT_SENT = ("FORBIDDEN_ADDRESS", "INVALID_INPUT")
+"""Codes of errors before a message, which the author or the operator must mend."""
+
+
+@dataclass(slots=True)
+class _Attempt:
+    """The stage of a call."""
+
+    reads_arguments: bool = False
+    sends: bool = False
+
+    def tells(self, error: ConnectorError) -> bool:
+        """Whether a failure is a result for an AI agent, and not a matter of the operator or the author."""
+        is_refused = error.code in NOT_SENT or error.variables.get("status") in REFUSED
+        return self.reads_arguments or (self.sends and not is_refused)
 
 
 class A2aAgent:
@@ -38,50 +53,70 @@ class A2aAgent:
         self._around, self._client = around, AgentClient(around.client, settings.max_response_bytes)
 
     async def answer(self, call: Call) -> dict[str, Any]:
-        """The card, or the answer of the agent. Raises ConnectorError."""
+        """The card, or the answer of the agent. Raises ConnectorError.
+
+        As a tool it raises none for what the arguments of an AI agent cause, nor when the message is perhaps sent: a
+        repeated job would send it again, unseen by the AI agent, which gets an error as the result.
+        """
         inputs = Inputs(self._around.contract, call.inputs)
-        message = read_operation(inputs)
-        most_s = self._around.limit_s * OWN_PART
-        limit_s = most_s if message is None else min(message.timeout_s, most_s)
-        result: dict[str, Any] = {}
+        operation, attempt = read_operation(inputs), _Attempt()
         try:
-            with trio.fail_after(limit_s):
-                card = await self._client.card(inputs)
-                if message is None:
-                    result = {"result": card_result(card)}
-                else:
-                    result = await self._sent(call, message, endpoint_of(card))
-        except trio.TooSlowError:
-            raise ConnectorError("TIMEOUT", "the agent did not answer within the time limit") from None
+            result = await self._answered(call, inputs, operation, attempt)
+        except ConnectorError as error:
+            if operation is None or not operation.is_tool or not attempt.tells(error):
+                raise
+            result = {"result": {"kind": "error", "isError": True, "code": error.code, "message": error.message}}
         masked: dict[str, Any] = call.used.mask(result)
         return masked
 
-    async def _sent(self, call: Call, message: SentMessage, endpoint: httpx.URL) -> dict[str, Any]:
-        store = partial(self._store, call)
-        params = await self._params(call.job, message)
-        answer = await self._client.call(endpoint, "message/send", params, call.job.job_key)
-        while message.retrieval == BLOCKING and state_of(answer) in UNFINISHED:
+    async def _answered(
+        self, call: Call, inputs: Inputs, operation: MessageOperation | None, attempt: _Attempt
+    ) -> dict[str, Any]:
+        most_s = self._around.limit_s * OWN_PART
+        limit_s = most_s if operation is None else min(operation.settings.timeout_s, most_s)
+        try:
+            with trio.fail_after(limit_s):
+                if operation is None:
+                    return {"result": card_result((await self._client.agent(inputs, call.used)).card)}
+                attempt.reads_arguments = True
+                message = operation.message()
+                attempt.reads_arguments = False
+                agent = await self._client.agent(inputs, call.used)
+                params = await self._params(call.job, message, operation.settings, agent)
+                attempt.sends = True
+                return await self._sent(call, operation.settings, agent, params)
+        except trio.TooSlowError:
+            raise ConnectorError("TIMEOUT", "the agent did not answer within the time limit") from None
+
+    async def _sent(
+        self, call: Call, settings: Settings, agent: KnownAgent, params: Mapping[str, Any]
+    ) -> dict[str, Any]:
+        answer = await self._client.call(agent, "message/send", params, call.job.job_key)
+        while settings.retrieval == BLOCKING and state_of(answer) in UNFINISHED:
             await trio.sleep(AGAIN_S)
-            asked = {"id": answer["id"], "historyLength": message.history}
-            answer = await self._client.call(endpoint, "tasks/get", asked, call.job.job_key)
-        found: dict[str, Any] = {"result": await answer_result(answer, store)}
-        if message.retrieval == POLLING:
+            asked = {"id": answer["id"], "historyLength": settings.history}
+            answer = await self._client.call(agent, "tasks/get", asked, call.job.job_key)
+        found: dict[str, Any] = {"result": await answer_result(answer, partial(self._store, call))}
+        if settings.retrieval == POLLING:
             found["pollingData"] = {"id": found["result"].get("id") or found["result"].get("messageId")}
-        if message.notification is not None:
-            found["pushNotificationData"] = {"token": message.notification.token}
+        if settings.notification is not None:
+            found["pushNotificationData"] = {"token": settings.notification.token}
         return found
 
-    async def _params(self, job: ConnectorJob, message: SentMessage) -> dict[str, Any]:
+    async def _params(
+        self, job: ConnectorJob, message: SentMessage, settings: Settings, agent: KnownAgent
+    ) -> dict[str, Any]:
         """The parameters of `message/send` (A2A 0.3.0, section 7.1). A repeated job sends the same message id."""
+        _ = agent.endpoint  # a card without one is no fault of the arguments
         digest = hashlib.sha256(bytes(job.variables)).hexdigest()[:20]
         parts = [{"kind": "text", "text": message.text}, *await self._files(message, job)]
         given = {"contextId": message.context_id, "taskId": message.task_id, "referenceTaskIds": message.references}
         configuration: dict[str, Any] = {
             "acceptedOutputModes": ["text/plain", "application/json"],
-            "blocking": message.retrieval == BLOCKING,
-            "historyLength": message.history,
+            "blocking": settings.retrieval == BLOCKING,
+            "historyLength": settings.history,
         }
-        if (place := message.notification) is not None:
+        if (place := settings.notification) is not None:
             shown = {"url": place.url, "token": place.token, "authentication": place.authentication}
             configuration["pushNotificationConfig"] = {name: value for name, value in shown.items() if value}
         return {

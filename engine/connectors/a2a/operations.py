@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from secrets import token_urlsafe
 from typing import Any
 
 from vivero.engine.connectors.contracts.tool_servers.a2a import (
@@ -25,6 +26,7 @@ from vivero.engine.jobs.durations import seconds
 DEFAULT_TIMEOUT_S = 60.0
 MOST_HISTORY = 1000
 MOST_REFERENCES = 100
+TOKEN_BYTES = 24
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,29 +34,60 @@ class Notification:
     """The place where the agent tells of its task, and what it shows there."""
 
     url: str
-    token: str | None
+    token: str
+    """It is random if the model has none."""
     authentication: Mapping[str, Any] | None
 
 
 @dataclass(frozen=True, slots=True)
 class SentMessage:
-    """A message to an agent, and how its answer comes."""
+    """A message to an agent."""
 
     text: str
     context_id: str | None
     task_id: str | None
     references: list[str]
     documents: list[Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """The way in which an answer comes, as the author of the model chose it."""
+
     retrieval: str
     notification: Notification | None
     history: int
     timeout_s: float
 
 
-def read_operation(inputs: Inputs) -> SentMessage | None:
+@dataclass(frozen=True, slots=True)
+class MessageOperation:
+    """A message to an agent, whose parameters are not read yet: the model of an AI agent may have chosen them."""
+
+    params: Mapping[str, Any]
+    settings: Settings
+    is_tool: bool
+
+    def message(self) -> SentMessage:
+        """Raises ConnectorError for wrong parameters."""
+        params = self.params
+        text = _text(params, "text")
+        if text is None:
+            raise bad_input("the input params.text is missing")
+        return SentMessage(
+            text,
+            _text(params, "contextId"),
+            _text(params, "taskId"),
+            _references(params.get("referenceTaskIds")),
+            _list(params.get("documents"), "params.documents"),
+        )
+
+
+def read_operation(inputs: Inputs) -> MessageOperation | None:
     """The message of the inputs. None: the card is asked for. Raises ConnectorError."""
     mode = "data.connectorMode"
-    if inputs.text(f"{mode}.type") == AS_TOOL:
+    is_tool = inputs.text(f"{mode}.type") == AS_TOOL
+    if is_tool:
         operation = inputs.text(f"{mode}.toolOperation.operation").strip()
         params = inputs.context(f"{mode}.toolOperation.params")
         settings = inputs.context(f"{mode}.toolOperation.sendMessageSettings")
@@ -67,25 +100,9 @@ def read_operation(inputs: Inputs) -> SentMessage | None:
         return None
     if operation != SEND_MESSAGE:
         raise bad_input(f"the operation must be {FETCH_CARD} or {SEND_MESSAGE}")
-    return _message(params, settings)
-
-
-def _message(params: Mapping[str, Any], settings: Mapping[str, Any]) -> SentMessage:
-    text = _text(params, "text")
-    if text is None:
-        raise bad_input("the input params.text is missing")
     retrieval, notification = _retrieval(settings.get("responseRetrievalMode"))
-    return SentMessage(
-        text,
-        _text(params, "contextId"),
-        _text(params, "taskId"),
-        _references(params.get("referenceTaskIds")),
-        _list(params.get("documents"), "params.documents"),
-        retrieval,
-        notification,
-        _history(settings.get("historyLength")),
-        _timeout_s(settings.get("timeout")),
-    )
+    history, timeout_s = _history(settings.get("historyLength")), _timeout_s(settings.get("timeout"))
+    return MessageOperation(params, Settings(retrieval, notification, history, timeout_s), is_tool)
 
 
 def _retrieval(given: Any) -> tuple[str, Notification | None]:
@@ -109,7 +126,7 @@ def _retrieval(given: Any) -> tuple[str, Notification | None]:
     authentication = None
     if schemes:
         authentication = {"schemes": schemes} | ({} if credentials is None else {"credentials": str(credentials)})
-    return kind, Notification(url, _text(given, "token"), authentication)
+    return kind, Notification(url, _text(given, "token") or token_urlsafe(TOKEN_BYTES), authentication)
 
 
 def _text(given: Mapping[str, Any], name: str) -> str | None:

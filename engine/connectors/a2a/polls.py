@@ -8,7 +8,7 @@ from typing import Any
 
 import trio
 
-from vivero.engine.connectors.a2a.client import AgentClient, endpoint_of
+from vivero.engine.connectors.a2a.client import AgentClient
 from vivero.engine.connectors.a2a.operations import MOST_HISTORY
 from vivero.engine.connectors.a2a.results import answer_result
 from vivero.engine.connectors.errors import ConnectorError, bad_input
@@ -40,8 +40,8 @@ class AgentPolls(Polls):
         try:
             with trio.fail_after(self._parts.settings.max_call_s):
                 async with self._parts.place_of(read_url(inputs.line("data.connection.url")).host):
-                    card = await self._client.card(inputs)
-                    answer = await self._client.call(endpoint_of(card), "tasks/get", params, call.job.job_key)
+                    agent = await self._client.agent(inputs, call.used)
+                    answer = await self._client.call(agent, "tasks/get", params, call.job.job_key)
         except trio.TooSlowError:
             raise ConnectorError("TIMEOUT", "the agent did not answer within the time limit") from None
         seen = event_of(call.used.mask(await answer_result(answer, _not_stored)))

@@ -13,6 +13,7 @@ from typing import Any
 
 from vivero.engine.connectors.contracts.tool_servers.a2a import A2A_ERROR
 from vivero.engine.connectors.errors import ConnectorError
+from vivero.engine.connectors.outbound.documents import bounded
 
 Store = Callable[[str, bytes, str | None], Awaitable[Mapping[str, Any]]]
 """Stores a file with its type and name, and gives the reference to it."""
@@ -40,6 +41,7 @@ def card_result(card: Mapping[str, Any]) -> dict[str, Any]:
 
 async def answer_result(answer: Any, store: Store) -> dict[str, Any]:
     """A message or a task. Raises ConnectorError."""
+    store = bounded(store, A2A_ERROR)
     kind = answer.get("kind") if isinstance(answer, dict) else None
     if kind == "message":
         return await _message(answer, store)

@@ -166,7 +166,7 @@ def _next_hop(hop: _Hop, status: int, location: str) -> _Hop:
         url = check_url(request.url.join(location))
     except (httpx.InvalidURL, ValueError) as error:
         raise ConnectorError("BAD_RESPONSE", "the redirect leads to a URL that is not valid") from error
-    same = _origin(url) == _origin(request.url)
+    same = origin_of(url) == origin_of(request.url)
     if status in KEEP_METHOD:
         if request.content and not same:
             raise bad_input("the server redirects a request with a body to another host")
@@ -181,5 +181,6 @@ def _headers(request: HttpRequest, same: bool) -> Mapping[str, str]:
     return {name: value for name, value in request.headers.items() if same or name.lower() in OPEN_HEADERS}
 
 
-def _origin(url: httpx.URL) -> tuple[str, str, int | None]:
+def origin_of(url: httpx.URL) -> tuple[str, str, int | None]:
+    """Scheme, host and port, which credentials are for."""
     return url.scheme, url.host, url.port

@@ -54,12 +54,12 @@ def message_of(node: Node) -> str | None:
     return str(node.event.name.static_value) if isinstance(node.event, MessageEvent) else None
 
 
-def problems_of_place(node: Node, connector: str) -> Iterator[str]:
+def problems_of_place(node: Node, connector: str, properties: Mapping[str, str]) -> Iterator[str]:
     """The reasons why this element cannot have `connector`, named with its article."""
     if isinstance(node.event, MessageEvent):
         if not node.event.name.is_static:
             yield f"the name of the message of {connector} must not be an expression"
-        if node.event.correlation_key is not None and not node.properties.get("correlationKeyExpression"):
+        if node.event.correlation_key is not None and not properties.get("correlationKeyExpression"):
             yield f"{connector} that continues instances needs correlationKeyExpression"
     elif node.type != "START_EVENT" or node.event is not None:
         yield f"only none start events and events with a message can have {connector}"

@@ -47,7 +47,7 @@ def _problems(node: Node, contract: InboundContract) -> Iterator[str]:
     if not contract.starts and node.type == "START_EVENT":
         yield f"{named} needs an event that waits, or a receive task"
     elif not contract.per_wait:
-        yield from problems_of_place(node, named)
+        yield from problems_of_place(node, named, node.properties)
     elif message_of(node) is None:
         yield f"{named} needs an event with a message, or a receive task"
     element = InboundElement(node.id, None, node.properties)

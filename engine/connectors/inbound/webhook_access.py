@@ -23,6 +23,7 @@ from vivero.engine.connectors.inbound.webhooks import (
     ISSUER,
     JWT,
     REQUIRED_ROLES,
+    TOKEN_HEADER,
     Webhook,
 )
 from vivero.engine.connectors.work.secrets import UsedSecrets
@@ -43,6 +44,8 @@ def check_raw(webhook: Webhook, headers: Mapping[str, str], body: bytes, used: U
 
     `headers`: by their names in small letters.
     """
+    if webhook.by_token and not headers.get(TOKEN_HEADER):
+        raise NotAuthenticated(f"no {TOKEN_HEADER}")
     if webhook.signed:
         _check_hmac(webhook, headers, body, used)
     if webhook.authentication == BASIC:
@@ -61,6 +64,16 @@ async def check_content(
             raise NotAuthenticated("wrong API key")
     if webhook.authentication == JWT:
         await _check_token(webhook, headers, used, find_key)
+
+
+def check_key(webhook: Webhook, headers: Mapping[str, str], correlation_key: str) -> None:
+    """Check that the token of a notification is the correlation key. Raises NotAuthenticated.
+
+    Another key, such as the id of a task, would let everybody who knows it continue the instance.
+    """
+    token = headers.get(TOKEN_HEADER, "")
+    if webhook.by_token and not (token and _equal(token, correlation_key)):
+        raise NotAuthenticated("the correlation key is not the token of the notification")
 
 
 def _check_hmac(webhook: Webhook, headers: Mapping[str, str], body: bytes, used: UsedSecrets) -> None:

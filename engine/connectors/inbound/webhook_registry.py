@@ -16,7 +16,7 @@ import trio
 from cachetools import LRUCache
 
 from vivero.core.bpmn.model import Process
-from vivero.engine.connectors.inbound.webhooks import WEBHOOK, Webhook, problems, webhooks_of
+from vivero.engine.connectors.inbound.webhooks import WEBHOOKS, Webhook, problems, webhooks_of
 from vivero.engine.definitions.cache import UnreadableResource
 from vivero.storage.background import connectors
 from vivero.storage.background.connectors import LatestDefinition
@@ -102,7 +102,7 @@ class WebhookRegistry:
         async with self._acquire() as connection:
             latest = await connectors.latest_definitions(connection)
             unknown = {each.sha256 for each in latest} - self._with_webhooks.keys()
-            found = await connectors.texts_in_resources(connection, unknown, [WEBHOOK])
+            found = await connectors.texts_in_resources(connection, unknown, WEBHOOKS)
         known = self._with_webhooks | {sha: bool(texts) for sha, texts in found.items()}
         self._with_webhooks = {each.sha256: known[each.sha256] for each in latest}
         claims: list[Claim] = []

@@ -20,6 +20,18 @@ from vivero.engine.connectors.inbound.elements import (
 )
 
 WEBHOOK = "io.camunda:webhook:1"
+AGENT_WEBHOOK = "io.camunda.agenticai:a2aclient:webhook:0"
+"""For notifications of agents of other systems (A2A 0.3.0, section 9.5)."""
+WEBHOOKS = (WEBHOOK, AGENT_WEBHOOK)
+TOKEN_HEADER = "x-a2a-notification-token"
+OF_AGENTS: Mapping[str, str] = {
+    "inbound.method": "post",
+    "activationCondition": '=request.body.kind != "task" or not(list contains(["submitted", "working"],'
+    " request.body.status.state))",
+    "consumeUnmatchedEvents": "true",
+    "correlationKeyExpression": f'=get value(request.headers, "{TOKEN_HEADER}")',
+}
+"""The properties of a webhook for agents that its model leaves out."""
 ANY = "any"
 METHODS = (ANY, "get", "post", "put", "delete")
 ALGORITHMS: Mapping[str, str] = {"sha_1": "sha1", "sha_256": "sha256", "sha_512": "sha512"}
@@ -73,6 +85,16 @@ class Webhook(InboundElement):
     @property
     def method(self) -> str:
         return self.get("inbound.method").lower() or ANY
+
+    @property
+    def type(self) -> str:
+        """The type of its connector."""
+        return self.get(INBOUND_TYPE)
+
+    @property
+    def by_token(self) -> bool:
+        """Whether calls prove who they are by the token of the notification alone, which is the correlation key."""
+        return self.type == AGENT_WEBHOOK and self.authentication == NONE and not self.signed
 
     @property
     def authentication(self) -> str:
@@ -153,16 +175,20 @@ def _credentials(webhook: Webhook) -> list[str]:
 
 
 def _elements(process: Process) -> list[Node]:
-    return [node for node in process.nodes.values() if node.properties.get(INBOUND_TYPE) == WEBHOOK]
+    return [node for node in process.nodes.values() if node.properties.get(INBOUND_TYPE) in WEBHOOKS]
 
 
 def _webhook(node: Node) -> Webhook:
-    return Webhook(node.id, message_of(node), node.properties)
+    defaults = OF_AGENTS if node.properties.get(INBOUND_TYPE) == AGENT_WEBHOOK else {}
+    given = {name: text for name, text in node.properties.items() if text.strip() or name not in defaults}
+    return Webhook(node.id, message_of(node), {**defaults, **given})
 
 
 def _problems(node: Node) -> Iterator[str]:
-    yield from problems_of_place(node, "a webhook")
-    webhook = Webhook(node.id, None, node.properties)
+    webhook = _webhook(node)
+    yield from problems_of_place(node, "a webhook", webhook.properties)
+    if webhook.type == AGENT_WEBHOOK and (node.type == "START_EVENT" or webhook.message is None):
+        yield "a webhook for notifications of agents needs an event with a message that waits, or a receive task"
     if not _PATH.fullmatch(webhook.path):
         yield "inbound.context, the path of the webhook, needs 1 to 200 letters, digits, - and _"
     if webhook.method not in METHODS:

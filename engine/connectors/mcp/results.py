@@ -8,12 +8,9 @@ from __future__ import annotations
 import base64
 import binascii
 from collections.abc import Awaitable, Callable, Mapping, Sequence
-from itertools import count
 from typing import Any
 
 from vivero.core.feel import EvaluationError, from_json
-from vivero.engine.connectors.contracts.tool_servers.mcp import TOO_MANY
-from vivero.engine.connectors.errors import ConnectorError
 
 Store = Callable[[str, bytes], Awaitable[Mapping[str, Any]]]
 """Stores a content of a type as a document, and gives its reference. Raises ConnectorError."""
@@ -27,23 +24,9 @@ LISTS = {
     "prompts/list": ("prompts", "promptDescriptions", ("name", "title", "description", "arguments")),
 }
 """Method → field of the answer, field of the result, and the fields of its items."""
-MOST_FILES = 100
-"""The files of one answer that become documents."""
 MOST_COMPARED = 512 * 1024
 """Characters of a text that is compared with structured content."""
 _BINARY = {"image": "data", "audio": "data"}
-
-
-def bounded(store: Store) -> Store:
-    """The store for one answer, whose files are few. It raises ConnectorError for more of them."""
-    numbers = count(1)
-
-    async def stored(kind: str, content: bytes) -> Mapping[str, Any]:
-        if next(numbers) > MOST_FILES:
-            raise ConnectorError(TOO_MANY, f"the answer of the server has more than {MOST_FILES} files", final=True)
-        return await store(kind, content)
-
-    return stored
 
 
 def listed(method: str, items: Sequence[Mapping[str, Any]]) -> dict[str, Any]:

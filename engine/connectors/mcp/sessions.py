@@ -27,13 +27,13 @@ from vivero.engine.connectors.mcp.operations import CALL, Operation, error_resul
 from vivero.engine.connectors.mcp.results import (
     LISTS,
     Store,
-    bounded,
     listed,
     prompt_result,
     resource_result,
     tool_result,
 )
 from vivero.engine.connectors.mcp.transport import BoundedTransport, Bounds
+from vivero.engine.connectors.outbound.documents import bounded
 from vivero.engine.connectors.outbound.http_json import without_nul
 
 B = TypeVar("B", bound=Bounds, contravariant=True)
@@ -112,7 +112,7 @@ async def operated(
         raise ConnectorError(_CODES[operation.method], why, final=True)
     progress, lost = Sending(), False
     end = trio.current_time() + limit_s
-    store = bounded(store)
+    store = bounded(store, TOO_MANY)
     while True:
         transport = make()
         try:

@@ -5,10 +5,11 @@ A file is in memory while its call is made. Few calls of a node have files at on
 
 from __future__ import annotations
 
-from collections.abc import AsyncGenerator, Mapping, Sequence
+from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager
 from datetime import UTC, datetime
-from typing import Any, NamedTuple
+from itertools import count
+from typing import Any, NamedTuple, ParamSpec, TypeVar
 from uuid import uuid4
 
 import httpx
@@ -32,6 +33,11 @@ AT_ONCE = 4
 DISCARD_S = 5.0
 OCTETS, MAX_TYPE = "application/octet-stream", 255
 MULTIPART = "multipart/form-data"
+MOST_FILES = 100
+"""The files of one answer that become documents."""
+
+P = ParamSpec("P")
+T = TypeVar("T")
 
 
 class SentFile(NamedTuple):
@@ -219,6 +225,18 @@ class CallDocuments:
 
 def _as_of_api(time: datetime) -> str:
     return time.astimezone(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
+
+
+def bounded(store: Callable[P, Awaitable[T]], code: str) -> Callable[P, Awaitable[T]]:
+    """The function that stores a file, for one answer, whose files are few. It raises ConnectorError for more."""
+    numbers = count(1)
+
+    async def stored(*args: P.args, **kwargs: P.kwargs) -> T:
+        if next(numbers) > MOST_FILES:
+            raise ConnectorError(code, f"the answer of the server has more than {MOST_FILES} files", final=True)
+        return await store(*args, **kwargs)
+
+    return stored
 
 
 def needs_files(inputs: Mapping[str, Any]) -> bool:

@@ -58,7 +58,7 @@ async def ask(server):
     """Makes a call. `answers`: the results of JSON-RPC, one for each request, or whole answers."""
     client = HttpClient(ConnectorSettings(allowed_targets="127.0.0.1"))
 
-    async def run(answers, limit_s=60.0, shown=None, url=None, most=100_000, **operation):
+    async def run(answers, limit_s=60.0, shown=None, url=None, most=100_000, access=None, tool=None, **operation):
         left = list(answers)
 
         def answer(request):
@@ -70,7 +70,10 @@ async def ask(server):
 
         server.answer = answer
         mode = {"type": "standalone", "operation": {"type": "sendMessage", **operation}}
-        data = {"connection": {"url": url or f"{server.url}/base/"}, "connectorMode": mode}
+        if tool is not None:
+            mode = {"type": "aiAgentTool", "toolOperation": {"operation": "sendMessage", **tool}}
+        connection = {"url": url or f"{server.url}/base/", "authentication": access}
+        data = {"connection": connection, "connectorMode": mode}
         sections = {"agents": AgentSettings(max_response_bytes=most)}
         parts = SimpleNamespace(sections=sections)
         around = SimpleNamespace(contract=A2A_CLIENT, parts=parts, client=client, limit_s=limit_s, documents=Files())
@@ -146,6 +149,11 @@ async def test_a_polling_call_returns_the_task_that_begins_and_a_notification_na
     access = {"authenticationSchemes": ["Bearer"], "credentials": "b"}
     found = await ask([task("working")], params={"text": "x"}, settings={"responseRetrievalMode": place | access})
     assert found["pushNotificationData"] == {"token": "s"}
+    tokens = set()
+    for _ in range(2):
+        mode = {"responseRetrievalMode": {**place, "token": ""}}
+        tokens.add((await ask([task("working")], params={"text": "x"}, settings=mode))["pushNotificationData"]["token"])
+    assert len({each for each in tokens if len(each) >= 32}) == 2, "nobody guesses a token that the model leaves out"
     assert sent(server)[1]["params"]["configuration"]["pushNotificationConfig"] == {
         "url": "https://me.example/inbound/a",
         "token": "s",
@@ -171,6 +179,7 @@ def refusal(code):
         ([{"kind": "task", "id": "t"}], {}, "its task has no id or no state", False),
         ([TEXT | {"parts": [{"kind": "text"}] * 201}], {}, "parts has more than 200 items", False),
         ([TEXT | {"parts": [{"kind": "file", "file": {"bytes": "?"}}]}], {}, "a file is not Base64", False),
+        ([TEXT | {"parts": [{"kind": "file", "file": {"bytes": ""}}] * 101}], {}, "more than 100 files", True),
         ([(200, {}, b"x" * 200_000)], {}, "RESPONSE_TOO_LARGE", True),
         ([task("working")] * 99, {"limit_s": 0.2}, "TIMEOUT: the agent did not answer", False),
         ([], {"shown": []}, "its card is not an object", False),
@@ -193,6 +202,55 @@ async def test_wrong_answers_and_inputs(ask, answers, more, says, final):
     with pytest.raises(ConnectorError, match=says) as caught:
         await ask(answers, **{"params": {"text": "x"}} | more)
     assert caught.value.final == final
+
+
+BEARER = {"type": "bearer", "token": "canary-token"}
+
+
+async def test_credentials_go_to_the_host_of_the_inputs_alone(server, other, ask):
+    found = await ask(
+        [TEXT | {"parts": [{"kind": "text", "text": "canary-token"}]}], params={"text": "x"}, access=BEARER
+    )
+    assert found["result"]["contents"] == [{"type": "text", "text": "***"}]
+    assert [each.headers["authorization"] for each in server.received] == ["Bearer canary-token"] * 2
+    with pytest.raises(ConnectorError, match=r"the credentials are for 127\.0\.0\.1 alone") as caught:
+        await ask([], params={"text": "x"}, access=BEARER, shown=card(server, url=f"{other.url}/rpc"))
+    assert (caught.value.final, other.received) == (True, [])
+    with pytest.raises(ConnectorError, match=r"authentication\.token is missing"):
+        await ask([], params={"text": "x"}, access={"type": "bearer", "token": None})
+    assert [each.method for each in server.received].count("GET") == 2, "no request without the credentials"
+
+
+@pytest.mark.parametrize(
+    ("answers", "tool", "more", "code"),
+    [
+        ([refusal(-32602)], {}, {}, "A2A_ERROR"),
+        ([(503, {}, {})], {}, {}, "A2A_ERROR"),
+        ([{"kind": "x"}], {}, {}, "A2A_ERROR"),
+        ([(200, {}, b"x" * 200_000)], {}, {}, "RESPONSE_TOO_LARGE"),
+        ([task("working")] * 99, {}, {"limit_s": 0.2}, "TIMEOUT"),
+        ([], {"params": {}}, {}, "INVALID_INPUT"),
+        ([], {"params": {"text": "x", "taskId": 7}}, {}, "INVALID_INPUT"),
+    ],
+)
+async def test_an_ai_agent_learns_of_failures_of_its_tool(ask, answers, tool, more, code):
+    found = await ask(answers, tool={"params": {"text": "x"}} | tool, **more)
+    assert (found["result"]["kind"], found["result"]["isError"], found["result"]["code"]) == ("error", True, code)
+
+
+@pytest.mark.parametrize(
+    ("answers", "tool", "more", "says"),
+    [
+        ([(401, {}, {})], {}, {}, "the agent answers 401"),
+        ([], {}, {"shown": []}, "its card is not an object"),
+        ([], {}, {"shown": {"name": "a", "url": "http://10.0.0.1"}}, "FORBIDDEN_ADDRESS"),
+        ([], {}, {"shown": {"name": "a"}}, "no URL for the transport"),
+        ([], {"sendMessageSettings": {"timeout": "soon"}}, {}, "settings.timeout"),
+    ],
+)
+async def test_a_tool_that_was_not_called_fails_its_job(ask, answers, tool, more, says):
+    with pytest.raises(ConnectorError, match=says):
+        await ask(answers, tool={"params": {"text": "x"}} | tool, **more)
 
 
 async def test_a_task_of_a_process_calls_an_agent_by_another_interface(engine, dispatcher, server):

@@ -191,6 +191,40 @@ async def test_who_may_call(migrated, server, monkeypatch):
         assert await count(client) == sum(status == 200 for *_, status in calls)
 
 
+async def test_a_notification_of_an_agent_continues_the_instance_that_has_its_token(migrated):
+    of_agent = {"inbound__type": webhooks.AGENT_WEBHOOK, "correlationKeyExpression": "", "inbound__method": ""}
+    model = waiting(**of_agent, resultExpression="={got: request.body}")
+    by_id = waiting("other", "q", **of_agent | {"correlationKeyExpression": "=body.id"})
+    file = {"kind": "file", "file": {"name": "r.txt", "mimeType": "text/plain", "bytes": "aGk="}}
+    done = {"kind": "task", "id": "t", "status": {"state": "completed"}, "artifacts": [{"parts": [file]}]}
+    token = {"X-A2A-Notification-Token": "s3cret"}
+    async with program(migrated) as (client, _, _):
+        assert (await deploy(client, model, by_id)).status_code == 200
+        for process, order in (("p", "s3cret"), ("q", "t")):
+            start = {"processDefinitionId": process, "variables": {"order": order}}
+            await client.post("/v2/process-instances", json=start)
+        calls = [
+            ("hook", {}, done, 401),
+            ("hook", {"X-A2A-Notification-Token": ""}, done, 401),
+            ("hook", {"X-A2A-Notification-Token": "other"}, done, 200),
+            ("hook", token, done | {"status": {"state": "working"}}, 200),
+            ("hook", token, {"kind": "x"}, 422),
+            ("other", token, done, 401),
+        ]
+        answers = [await client.post(f"/inbound/{path}", json=body, headers=given) for path, given, body, _ in calls]
+        assert [answer.status_code for answer in answers] == [status for *_, status in calls]
+        assert await count(client, state="COMPLETED") == 0
+        assert (await client.post("/inbound/hook", json=done, headers=token)).status_code == 200
+        assert await count(client, state="COMPLETED") == 1
+        got = (await variables(client, name="got"))["got"]
+        [content] = got["artifacts"][0]["contents"]
+        [row] = [
+            each for each in (await client.get("/inbound-connectors")).json()["items"] if each["elementId"] == "wait"
+        ][:1]
+        assert (got["status"], row["type"]) == ({"state": "completed"}, webhooks.AGENT_WEBHOOK)
+        assert (await client.get(f"/v2/documents/{content['document']['documentId']}")).content == b"hi"
+
+
 async def test_verification_comes_before_the_start(migrated):
     expression = "=if body.challenge != null then {body: {challenge: body.challenge}} else null"
     async with program(migrated) as (client, _, _):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from vivero.engine.connectors.contract import InboundContract, Input, Kind
-from vivero.engine.connectors.contracts.tool_servers.a2a import A2A_ERROR, CARD_LOCATION, HISTORY
+from vivero.engine.connectors.contracts.tool_servers.a2a import A2A_ERROR, ACCESS, CARD_LOCATION, HISTORY
 
 A2A_POLLING = InboundContract(
     name="A2A polling",
@@ -11,6 +11,7 @@ A2A_POLLING = InboundContract(
     inputs=(
         Input("data.connection.url", required=True),
         Input("data.connection.agentCardLocation", default=CARD_LOCATION),
+        Input(ACCESS, Kind.CONTEXT),
         Input("data.clientResponse", Kind.CONTEXT, required=True),
         Input("data.historyLength", Kind.NUMBER, HISTORY),
         Input("data.taskPollingInterval", Kind.DURATION, "PT10S"),
@@ -19,7 +20,7 @@ A2A_POLLING = InboundContract(
     result="result, and its fields",
     handler="vivero.engine.connectors.a2a.polls:AgentPolls",
     secrets=("data.connection",),
-    errors=(A2A_ERROR,),
+    errors=(A2A_ERROR, "TOKEN_REFUSED"),
     starts=False,
     per_wait=True,
     ttl_s=0.0,

@@ -10,6 +10,8 @@ BLOCKING, POLLING, NOTIFICATION = "blocking", "polling", "notification"
 CARD_LOCATION = ".well-known/agent-card.json"
 A2A_ERROR = "A2A_ERROR"
 HISTORY = 3
+ACCESS = "data.connection.authentication"
+"""The credentials for the agent, as HTTP calls have them in `authentication`."""
 
 _STANDALONE, _TOOL = "data.connectorMode.operation", "data.connectorMode.toolOperation"
 
@@ -19,6 +21,7 @@ A2A_CLIENT = Contract(
     inputs=(
         Input("data.connection.url", required=True),
         Input("data.connection.agentCardLocation", default=CARD_LOCATION),
+        Input(ACCESS, Kind.CONTEXT),
         Input("data.connectorMode.type", default=STANDALONE, choices=(STANDALONE, AS_TOOL)),
         Input(f"{_STANDALONE}.type", choices=(FETCH_CARD, SEND_MESSAGE)),
         Input(f"{_STANDALONE}.params.text"),
@@ -34,6 +37,6 @@ A2A_CLIENT = Contract(
     result="result, pollingData, pushNotificationData",
     handler="vivero.engine.connectors.a2a.agent:A2aAgent",
     secrets=("data.connection", f"{_STANDALONE}.settings", f"{_TOOL}.sendMessageSettings"),
-    errors=(A2A_ERROR,),
+    errors=(A2A_ERROR, "TOKEN_REFUSED"),
     limit="agents.max_call",
 )
