@@ -80,6 +80,7 @@ def effects_of(command: ModifyInstance, instance: Instance, view: View) -> Effec
     ending = dict(sources.terminated)
     if command.is_undo:
         restoring.check_scopes(command.restore, instance, view)
+        restoring.check_listeners(ending.values(), instance, view)
     else:
         ending = ends_with(ending, scopes.used.keys(), instance)
     _check_ending(ending, sources, instance, found, view)

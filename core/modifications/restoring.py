@@ -15,8 +15,11 @@ from vivero.core.records.jobs import JobErrorThrown, JobFailed
 from vivero.core.records.messages import OpenSubscription, SubscriptionOpened
 from vivero.core.records.modifications import ElementRestored, Restoring
 from vivero.core.records.timers import TimerFailed
+from vivero.core.shared import task_transitions
 from vivero.core.shared.ending import Ending
-from vivero.core.state.instance_tree import ACTIVATED, Instance
+from vivero.core.state.instance_tree import ACTIVATED, Element, Instance
+from vivero.core.state.subtrees import descendants
+from vivero.core.undos.inverse import HAS_LISTENERS, REFUSED
 from vivero.core.view import View
 
 LATER = (JobFailed, JobErrorThrown, TimerFailed)
@@ -37,6 +40,15 @@ def check_scopes(events: Iterable[Restoring], instance: Instance, view: View) ->
         if scope is None or scope.instance is not instance or scope.state is not ACTIVATED or Ending().covers(scope):
             text = f"Expected to restore element instance with key '{one.former}', but its scope has ended"
             raise Reject(RejectionCode.INVALID_STATE, text)
+
+
+def check_listeners(ending: Iterable[Element], instance: Instance, view: View) -> None:
+    """Raises Reject if a user task in these elements would end only after the listeners of its cancellation."""
+    for one in (below for element in ending for below in descendants(element)):
+        for task in one.waits.user_tasks.values():
+            if task_transitions.cancellation(task, view) is not None:
+                text = REFUSED.format(instance.key, HAS_LISTENERS.format(one.element))
+                raise Reject(RejectionCode.INVALID_STATE, text)
 
 
 def effects_of(events: Sequence[Restoring], instance: Instance, view: View) -> Iterator[Effect]:

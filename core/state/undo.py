@@ -49,7 +49,7 @@ def _restore_links(state: State) -> None:
             where[key] = old
             put_back[id(where)] = where
     indexes = (state.elements, state.jobs, state.incidents, state.timers, state.user_tasks, state.registrations.by_key)
-    for index in indexes:
+    for index in (*indexes, state.trees):  # which has the least recently used tree first
         put_back.pop(id(index), None)  # rows are only looked up in these, by key, and there may be many thousands
     for where in put_back.values():
         _restore_order(where)

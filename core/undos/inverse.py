@@ -91,6 +91,8 @@ REFUSED = "Expected to undo the latest operation on process instance with key '{
 """The text of a refusal: the key, and the reason."""
 NO_OPERATION = "the latest change of its instance tree is not an operation on this process instance"
 HAS_HAPPENED = "something else has happened since"
+HAS_LISTENERS = "the listeners of the cancellation of user task '{}' would have to agree first"
+"""Events do not show these listeners: the command that takes a modification back finds them."""
 
 
 class NotExact(Exception):

@@ -75,3 +75,22 @@ def test_after_a_bug_behind_any_event_everything_is_as_before(command):
         undo(state)
         assert _image(state) == before, f"behind event {number}, {events[number - 1]}"
     assert len(events) > 2
+
+
+def test_other_trees_stay_in_the_order_of_their_use():
+    """Eviction takes the first ones."""
+
+    def used():
+        engine = Engine()
+        engine.deploy(process(start(), task("a"), "start > a"))
+        keys = [engine.start() for _ in range(3)]
+        for key in (keys[1], keys[2], keys[0]):
+            engine.state.trees[key] = engine.state.trees.pop(key)
+        return engine, keys
+
+    (other, _), (engine, (first, second, third)) = used(), used()
+    for event in other.run(CancelInstance(third)).events:
+        apply(engine.state, event)
+    assert third not in engine.state.trees
+    undo(engine.state)
+    assert list(engine.state.trees) == [second, first, third]

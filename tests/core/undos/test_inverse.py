@@ -191,6 +191,26 @@ def test_the_variables_in_an_incident_count_as_characters(engine, monkeypatch):
     assert "more than 100 characters" in not_exact(engine, command(engine.key, "-a"))
 
 
+@pytest.mark.parametrize("within", [lambda task: task, lambda task: sub("s", start("i"), task, "i > u")])
+def test_a_new_user_task_whose_cancellation_listeners_would_be_asked_stays(within):
+    """It would wait for their workers, and be alive still."""
+    listener = '<zeebe:taskListeners><zeebe:taskListener eventType="{}" type="t"/></zeebe:taskListeners>'
+    person = '<userTask id="u"><extensionElements><zeebe:userTask/>{}</extensionElements></userTask>'
+    for event, is_refused in (("canceling", True), ("completing", False)):
+        engine = Engine()
+        engine.deploy(process(start(), task("a"), within(person.format(listener.format(event))), "start > a"))
+        key = engine.start()
+        events, before = events_of(engine, command(key, "u"))
+        found = inverse_of("MODIFY", events, key, around(engine, before))
+        began, handled = shape(engine, key), engine.run(conditional(found.command, key, (revision(engine, key),)))
+        assert (handled.rejection is not None) is is_refused
+        if is_refused:
+            assert handled.rejection.reason.endswith(
+                "the listeners of the cancellation of user task 'u' would have to agree first"
+            )
+            assert shape(engine, key) == began
+
+
 def test_scopes_that_the_modification_made_end_with_what_is_in_them():
     engine = Engine()
     engine.deploy(NESTED)
