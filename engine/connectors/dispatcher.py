@@ -43,8 +43,7 @@ from vivero.engine.connectors.work.results import Failure
 from vivero.engine.connectors.work.secrets import UsedSecrets
 from vivero.engine.outcomes.admission import Draining, NotAppended, ValueRejected
 from vivero.engine.supervision.beat import Beat
-from vivero.engine.supervision.dedicated_connection import DedicatedConnection
-from vivero.engine.supervision.wake_up import WakeUp
+from vivero.engine.supervision.connected_task import ConnectedTask
 from vivero.engine.tracing.tracer import Tracer
 from vivero.storage.background import connectors
 from vivero.storage.postgres.driver import CALL_TIMEOUT_S, Connection
@@ -69,7 +68,7 @@ class CallFigures:
     """Calls that failed, or threw a BPMN error."""
 
 
-class ConnectorDispatcher:
+class ConnectorDispatcher(ConnectedTask):
     """The handle of the task; `run` is the child."""
 
     def __init__(
@@ -83,7 +82,7 @@ class ConnectorDispatcher:
         tracer: Tracer | None = None,
         contracts: Sequence[Contract] = CONTRACTS,
     ) -> None:
-        self._connection = DedicatedConnection(connect)
+        super().__init__(connect)
         self._commands, self._settings, self._secrets = parts.commands, parts.settings, secrets
         self._multi_tenancy, self._tracer, self._compute = multi_tenancy, tracer, parts.compute
         self.leases = JobLeases(worker)
@@ -97,8 +96,6 @@ class ConnectorDispatcher:
         """When to pull what waits until more places are free."""
         self._withholding: set[int] = set()
         """Keys of jobs that are too large, while the log gets the commands that withhold them."""
-        self._wake = WakeUp()
-        self._draining = False
         self.figures = CallFigures()
 
     # -- for the node
@@ -113,15 +110,6 @@ class ConnectorDispatcher:
         """The clock was changed, or notifications may be lost."""
         self._poll_at = float("-inf")
         self._wake.set()
-
-    def drain(self) -> None:
-        """Begin no more calls. `run` returns when all have ended or gone back."""
-        self._draining = True
-        self._wake.set()
-
-    def close(self) -> None:
-        """Shut the socket, so that a call that gets no answer ends."""
-        self._connection.close()
 
     @property
     def running(self) -> int:

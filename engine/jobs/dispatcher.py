@@ -31,8 +31,7 @@ from vivero.engine.jobs.settings import JobSettings
 from vivero.engine.jobs.span_names import Spans, no_spans
 from vivero.engine.jobs.tracker import JobTracker
 from vivero.engine.supervision.beat import Beat
-from vivero.engine.supervision.dedicated_connection import DedicatedConnection
-from vivero.engine.supervision.wake_up import WakeUp
+from vivero.engine.supervision.connected_task import ConnectedTask
 from vivero.storage.background import job_executions
 from vivero.storage.background.job_executions import (
     Consumers,
@@ -105,7 +104,7 @@ class _Chores:
             self.recover_at = now + self.recover_s
 
 
-class JobDispatcher:
+class JobDispatcher(ConnectedTask):
     """The handle of the task; `run` is the child."""
 
     def __init__(
@@ -122,7 +121,7 @@ class JobDispatcher:
 
         With `chores`, the jobs are the program's own: they run by real time, and those of a partition at its owner.
         """
-        self._connection = DedicatedConnection(connect)
+        super().__init__(connect)
         self._connections = connections
         self._node = f"{node}/chores" if chores else node
         self._chores_of = node if chores else None
@@ -142,8 +141,6 @@ class JobDispatcher:
         self._threads: set[str] = set()
         """Leases of runs whose threads have not ended. Cancelling a run does not stop its thread."""
         self._outcomes = Outcomes()
-        self._wake = WakeUp()
-        self._draining = False
         self._turn_at = float("inf")
         """The time of the next turn (Trio's clock); infinite while one is under way. Ends may wait for it."""
         self._pulls_all = False
@@ -168,15 +165,6 @@ class JobDispatcher:
             self._commits[partition] += 1
             if not self._follows:
                 self._wake.set()
-
-    def drain(self) -> None:
-        """Pull no more. `run` returns when all runs have ended or gone back."""
-        self._draining = True
-        self._wake.set()
-
-    def close(self) -> None:
-        """Shut the socket, so that a call that gets no answer ends."""
-        self._connection.close()
 
     async def run(self, beat: Beat) -> None:
         """Dispatch until cancelled or drained. Raises when the connection is lost; the supervisor restarts it.

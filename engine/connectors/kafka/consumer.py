@@ -8,7 +8,6 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, NamedTuple, TypeVar
 
-import structlog
 import trio
 from confluent_kafka import Consumer, KafkaError, KafkaException, Message, TopicPartition
 
@@ -16,15 +15,12 @@ from vivero.core.records.base import DEFAULT_TENANT
 from vivero.engine.connectors.contracts.brokers.kafka import NONE
 from vivero.engine.connectors.errors import ConnectorError, bad_input
 from vivero.engine.connectors.kafka.settings import Settings, settings_of
-from vivero.engine.connectors.receivers.receiver import OF_AN_EVENT, Deployed, ReceiverParts
+from vivero.engine.connectors.receivers.receiver import Deployed, ReceiverParts, is_done
 from vivero.engine.connectors.receivers.states import ACTIVE, ReceiverState
 from vivero.engine.connectors.receivers.texts import decoded, json_or_text, storable
 from vivero.engine.connectors.work.calls import masked
 from vivero.engine.connectors.work.inputs import Inputs
 from vivero.engine.connectors.work.secrets import UsedSecrets
-from vivero.storage.postgres.errors import describe
-
-log = structlog.get_logger(__name__)
 
 T = TypeVar("T")
 
@@ -38,6 +34,7 @@ class KafkaConsumer:
 
     def __init__(self, parts: ReceiverParts, deployed: Deployed, state: ReceiverState) -> None:
         self._parts, self._deployed, self.state = parts, deployed, state
+        self._topic, self._has_joined = "", False
         self._errors: list[KafkaError] = []
         self._is_unreachable = state.state != ACTIVE
         """No broker has answered since the connection was lost, or since an earlier run failed."""
@@ -48,7 +45,8 @@ class KafkaConsumer:
         try:
             inputs = self._deployed.inputs(used)
             settings = self._settings(inputs) | await settings_of(inputs, self._parts.settings.addresses, used)
-            await self._consume(settings, inputs.line("topic.topicName"))
+            self._topic = inputs.line("topic.topicName")
+            await self._consume(settings)
         except ConnectorError as error:
             raise masked(error, used) from error
 
@@ -70,10 +68,10 @@ class KafkaConsumer:
         tenant = "" if self._deployed.tenant == DEFAULT_TENANT else f"{self._deployed.tenant}-"
         return f"kafka-inbound-connector-{tenant}{self._deployed.process_id}"
 
-    async def _consume(self, settings: Settings, topic: str) -> None:
+    async def _consume(self, settings: Settings) -> None:
         try:
             consumer = Consumer({**settings, "error_cb": self.lost})
-            consumer.subscribe([topic])
+            consumer.subscribe([self._topic], on_assign=self.assigned)
         except (KafkaException, ValueError, TypeError) as error:
             raise bad_input(f"the consumer cannot be made: {error}") from error
         try:
@@ -87,16 +85,23 @@ class KafkaConsumer:
         """A connection is lost. librdkafka calls this in a thread that consumes."""
         self._errors.append(error)
 
+    def assigned(self, _consumer: Consumer, partitions: list[TopicPartition]) -> None:
+        """The group has given partitions to this member. librdkafka calls this in a thread that consumes."""
+        self._has_joined = bool(partitions)
+
     async def turn(self, consumer: Consumer) -> None:
         """Take the records that are there, and commit them."""
         records = await self._in_thread(lambda: consumer.consume(AT_ONCE, WAIT_S))
+        if self._has_joined:
+            self._has_joined = False
+            self.state.works()
         reached: dict[int, TopicPartition] = {}
         for record in records:
             error = record.error()
             if error is not None:
                 self.state.failed(ConnectorError("KAFKA", error.str()))
                 continue
-            await self._take(record)
+            await is_done(self._deployed, self.state, self._take(record))
             place = place_of(record)
             reached[place.partition] = TopicPartition(place.topic, place.partition, place.offset + 1)
         if reached:
@@ -104,31 +109,28 @@ class KafkaConsumer:
         await self._note_connection(consumer)
 
     async def _note_connection(self, consumer: Consumer) -> None:
-        """Show whether brokers can be reached. librdkafka tells that a connection is lost, but not that it is back."""
+        """Show whether the topic can be read. librdkafka tells that a connection is lost, but not that it is back."""
         if self._errors:
             self.state.failed(ConnectorError("CONNECTION_FAILED", self._errors[-1].str()))
             self._errors.clear()
             self._is_unreachable = True
-        elif self._is_unreachable:
+        elif self._is_unreachable or self.state.is_due:
             try:
-                await self._parts.threads.run(self._deployed.tenant, lambda: consumer.list_topics(timeout=WAIT_S))
+                found = await self._parts.threads.run(
+                    self._deployed.tenant, lambda: consumer.list_topics(self._topic, timeout=WAIT_S)
+                )
             except KafkaException:
                 return  # asked again in the next turn
+            if any(each.error is not None for each in found.topics.values()):
+                return  # the topic does not exist, or not yet
             self._is_unreachable = False
             self.state.works()
 
-    async def _take(self, record: Message) -> None:
-        """Give a record its effect. One that has a fault is passed over, and does not stop the topic."""
+    async def _take(self, record: Message) -> bool:
+        """Give a record its effect. False: it does not meet the condition. Raises ConnectorError."""
         place = place_of(record)
         id = f"{place.topic}-{place.partition}-{place.offset}"
-        try:
-            if await self._parts.commands.take(self._deployed.origin, event_of(record), id):
-                self.state.took()
-        except ConnectorError as error:
-            if error.code not in OF_AN_EVENT:
-                raise
-            self.state.failed(error)
-            log.warning("a record is passed over", element=self._deployed.element.element_id, error=describe(error))
+        return await self._parts.commands.take(self._deployed.origin, event_of(record), id)
 
     async def _in_thread(self, call: Callable[[], T]) -> T:
         try:

@@ -18,6 +18,7 @@ from vivero.core.records.base import Command
 from vivero.core.records.codec import encode_command
 from vivero.engine.appender.calls import Append
 from vivero.engine.appender.task import Appender
+from vivero.engine.connectors.errors import ConnectorError
 from vivero.engine.connectors.work.inputs import unavailable
 from vivero.engine.outcomes.admission import Draining, NotAppended, ValueRejected
 from vivero.engine.outcomes.replies import OutcomeRegistry, Reply, reply_by
@@ -80,7 +81,7 @@ class OwnCommands:
                 if (found := await self.attempt(item)) is not None:
                     return *found, is_first
             except ValueRejected as error:
-                raise unavailable(f"PostgreSQL rejects a value: {error}") from error
+                raise ConnectorError("INVALID_ARGUMENT", f"PostgreSQL rejects a value: {error}", final=True) from error
             except Draining as error:  # the lease goes back
                 raise unavailable("the program is stopping") from error
             except (NotAppended, StorageError):

@@ -5,7 +5,6 @@ A message is acknowledged when its command is durable. One that comes again afte
 
 from __future__ import annotations
 
-import structlog
 import trio
 from pika import spec
 
@@ -13,14 +12,12 @@ from vivero.engine.connectors.errors import ConnectorError
 from vivero.engine.connectors.rabbitmq.properties import event_of, table_of
 from vivero.engine.connectors.rabbitmq.session import Content, Session, session_with
 from vivero.engine.connectors.rabbitmq.settings import broker_of
-from vivero.engine.connectors.receivers.receiver import OF_AN_EVENT, Deployed, ReceiverParts
+from vivero.engine.connectors.receivers.receiver import Deployed, ReceiverParts, is_done
 from vivero.engine.connectors.receivers.states import ReceiverState
 from vivero.engine.connectors.work.calls import masked
 from vivero.engine.connectors.work.inputs import Inputs
 from vivero.engine.connectors.work.secrets import UsedSecrets
-from vivero.storage.postgres.errors import StorageError, describe
-
-log = structlog.get_logger(__name__)
+from vivero.storage.postgres.errors import StorageError
 
 AHEAD = 16
 """The messages that the broker sends before their acknowledgement."""
@@ -60,6 +57,7 @@ class RabbitConsumer:
         failure: Exception | None = None
         async with trio.open_nursery() as nursery:
             nursery.start_soon(session.beat)
+            nursery.start_soon(self._state.recover)
             try:
                 while True:
                     await self.turn(session)
@@ -74,25 +72,16 @@ class RabbitConsumer:
         delivery = await session.method(spec.Basic.Deliver)
         content = await session.content(MOST_MESSAGE_BYTES)
         tag = delivery.delivery_tag
-        if await self._take(str(delivery.consumer_tag), content):
+        taking = self._take(str(delivery.consumer_tag), content)
+        if await is_done(self._deployed, self._state, taking):
             await session.send(spec.Basic.Ack(tag))
-        else:
+        else:  # it can never have an effect, and goes where the queue sends its dead letters
             await session.send(spec.Basic.Reject(tag, requeue=False))
 
     async def _take(self, tag: str, content: Content) -> bool:
-        """Give a message its effect. False: it can never have one, and goes where the queue sends its dead letters."""
-        try:
-            if content.body is None:
-                raise ConnectorError("BAD_RECORD", f"a message has more than {MOST_MESSAGE_BYTES} bytes")
-            event = event_of(tag, content.properties, content.body)
-            id = event["message"]["properties"].get("messageId")
-            if await self._parts.commands.take(self._deployed.origin, event, id or None):
-                self._state.took()
-                return True
-            return self._deployed.element.get("consumeUnmatchedEvents") == "true"
-        except ConnectorError as error:
-            if error.code not in OF_AN_EVENT:
-                raise
-            self._state.failed(error)
-            log.warning("a message is rejected", element=self._deployed.element.element_id, error=describe(error))
-            return False
+        """Give a message its effect. False: it does not meet the condition. Raises ConnectorError."""
+        if content.body is None:
+            raise ConnectorError("BAD_RECORD", f"a message has more than {MOST_MESSAGE_BYTES} bytes")
+        event = event_of(tag, content.properties, content.body)
+        id = event["message"]["properties"].get("messageId")
+        return await self._parts.commands.take(self._deployed.origin, event, id or None)

@@ -6,7 +6,6 @@ from collections.abc import Callable
 from functools import partial
 from typing import Any, TypeVar
 
-import structlog
 import trio
 from cachetools import LRUCache
 
@@ -15,14 +14,11 @@ from vivero.engine.connectors.errors import ConnectorError, bad_input
 from vivero.engine.connectors.outbound.mail_servers import mail_server
 from vivero.engine.connectors.receivers.imap import Mailbox, MailboxPlace
 from vivero.engine.connectors.receivers.mails import ReceivedMail, read_mail
-from vivero.engine.connectors.receivers.receiver import OF_AN_EVENT, Deployed, ReceiverParts
+from vivero.engine.connectors.receivers.receiver import OF_AN_EVENT, Deployed, ReceiverParts, is_done
 from vivero.engine.connectors.receivers.states import ReceiverState
 from vivero.engine.connectors.work.calls import masked
 from vivero.engine.connectors.work.inputs import Inputs
 from vivero.engine.connectors.work.secrets import UsedSecrets
-from vivero.storage.postgres.errors import describe
-
-log = structlog.get_logger(__name__)
 
 T = TypeVar("T")
 
@@ -60,15 +56,16 @@ class Mailboxes:
 
     async def look(self, place: MailboxPlace) -> bool:
         """Take the e-mails that wait. True: there are more. Raises ConnectorError."""
-        mailbox = Mailbox(place)
+        mailbox, errors = Mailbox(place), self._state.errors
         try:
             validity = await self._in_thread(mailbox.open)
-            self._state.works()
             uids = [
                 uid for uid in await self._in_thread(partial(mailbox.uids, MOST_KNOWN)) if self._waits(validity, uid)
             ]
             for uid in uids[:MOST_AT_ONCE]:
                 await self._take(mailbox, (validity, uid))
+            if self._state.errors == errors:
+                self._state.works()
             await self._in_thread(mailbox.leave)
         finally:
             mailbox.shut()
@@ -82,37 +79,29 @@ class Mailboxes:
     async def _take(self, mailbox: Mailbox, name: tuple[str, str]) -> None:
         """Give one e-mail its effect, and mark it then."""
         if not self._passed.get(name):
-            self._passed[name] = await self._given(mailbox, name[1])
+            self._passed[name] = await is_done(self._deployed, self._state, self._given(mailbox, name[1]))
         if self._passed[name]:
             await self._in_thread(partial(mailbox.mark, name[1]))
             self._passed[name] = False
 
     async def _given(self, mailbox: Mailbox, uid: str) -> bool:
-        """Whether the e-mail had its effect. It is passed over if it has a fault, or does not meet the condition."""
-        try:
-            content = await self._in_thread(partial(mailbox.fetch, uid))
-            mail = await self._in_thread(partial(read_mail, content))
-            commands, origin = self._parts.commands, self._deployed.origin
-            shown = [{"fileName": each.name, "contentType": each.content_type} for each in mail.attachments]
-            if commands.accepts(origin, {**mail.event, "attachments": shown}):
-                stored = await self._stored(mail)
-                try:
-                    owner = await commands.give(origin, {**mail.event, "attachments": stored}, mail.id)
-                except ConnectorError as error:
-                    if error.code in OF_AN_EVENT and self._parts.documents is not None:
-                        await self._parts.documents.delete(stored, origin.tenant)
-                    raise
-                if stored and self._parts.documents is not None:
-                    await self._parts.documents.belong(stored, origin.tenant, owner)
-                self._state.took()
-                return True
-            return self._deployed.element.get("consumeUnmatchedEvents") == "true"
-        except ConnectorError as error:
-            if error.code not in OF_AN_EVENT:
-                raise
-            self._state.failed(error)
-            log.warning("an e-mail is passed over", element=self._deployed.element.element_id, error=describe(error))
+        """Give an e-mail its effect. False: it does not meet the condition. Raises ConnectorError."""
+        content = await self._in_thread(partial(mailbox.fetch, uid))
+        mail = await self._in_thread(partial(read_mail, content))
+        commands, origin, documents = self._parts.commands, self._deployed.origin, self._parts.documents
+        shown = [{"fileName": each.name, "contentType": each.content_type} for each in mail.attachments]
+        if not commands.accepts(origin, {**mail.event, "attachments": shown}):
             return False
+        stored = await self._stored(mail)
+        try:
+            owner = await commands.give(origin, {**mail.event, "attachments": stored}, mail.id)
+        except ConnectorError as error:
+            if error.code in OF_AN_EVENT and documents is not None:
+                await documents.delete(stored, origin.tenant)
+            raise
+        if stored and documents is not None:
+            await documents.belong(stored, origin.tenant, owner)
+        return True
 
     async def _stored(self, mail: ReceivedMail) -> list[dict[str, Any]]:
         """The references to the attachments, as documents of the tenant."""

@@ -29,6 +29,7 @@ log = structlog.get_logger(__name__)
 MOST_WAITS = 10_000
 """Element instances at one element that are polled for."""
 LEAST_INTERVAL_S, MOST_IDLE_S = 1.0, 60.0
+TOO_DEEP = ConnectorError("BAD_RESPONSE", "the answer is nested too deeply")
 JITTER = 0.1
 """The part of an interval by which it varies, so that many instances do not ask at the same moment."""
 
@@ -74,6 +75,8 @@ class Polls(ABC):
             self._polling[new] = trio.CancelScope()
             nursery.start_soon(self._poll, new, self._polling[new])
         self._state.waits(len(found))
+        if not found and self._state.is_due:
+            self._state.works()
 
     async def _poll(self, key: int, scope: trio.CancelScope) -> None:
         with scope:
@@ -84,7 +87,8 @@ class Polls(ABC):
                 try:
                     if not await self._ask(key, used):
                         break
-                except ConnectorError as error:
+                except (ConnectorError, RecursionError) as raised:
+                    error = raised if isinstance(raised, ConnectorError) else TOO_DEEP
                     self._state.failed(masked(error, used))
                     log.warning(
                         "a poll failed", element=self._deployed.element.element_id, error=used.mask(describe(error))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -10,10 +10,12 @@ from importlib import import_module
 from typing import Any, Protocol
 
 import msgspec
+import structlog
 import trio
 from cachetools import LRUCache
 
 from vivero.engine.connectors.contract import InboundContract
+from vivero.engine.connectors.errors import ConnectorError
 from vivero.engine.connectors.http.http_client import HttpClient
 from vivero.engine.connectors.inbound.elements import InboundElement
 from vivero.engine.connectors.outbound.documents import CallDocuments
@@ -27,6 +29,9 @@ from vivero.engine.connectors.work.jobs import ConnectorJob
 from vivero.engine.connectors.work.secrets import UsedSecrets
 from vivero.storage.background.inbound import ReceiverRow, Wait
 from vivero.storage.postgres.driver import Connection
+from vivero.storage.postgres.errors import describe
+
+log = structlog.get_logger(__name__)
 
 OF_AN_EVENT = frozenset(
     (
@@ -124,6 +129,27 @@ class ReceiverParts:
         if host not in self.hosts:
             self.hosts[host] = trio.CapacityLimiter(AT_ONCE_FROM_HOST)
         return self.hosts[host]
+
+
+async def is_done(deployed: Deployed, state: ReceiverState, taking: Awaitable[bool]) -> bool:
+    """Whether an event is done with: it had its effect, or is consumed although it does not meet the condition.
+
+    An event that has a fault, or whose model has one, counts as an error, and the next ones go on. `taking`: see
+    `EventCommands.take`. Raises ConnectorError for failures of another kind: the event must come again.
+    """
+    try:
+        if await taking:
+            state.took()
+            return True
+    except ConnectorError as error:
+        if error.code not in OF_AN_EVENT:
+            raise
+        state.failed(error)
+        element, kind = deployed.element.element_id, deployed.contract.types[0]
+        log.warning("an event is passed over", element=element, kind=kind, error=describe(error))
+        return False
+    state.works()
+    return deployed.element.get("consumeUnmatchedEvents") == "true"
 
 
 class Receiver(Protocol):

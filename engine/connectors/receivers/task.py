@@ -1,7 +1,8 @@
 """Task: works the receivers of inbound connectors, on one node of the cluster at a time (docs/connectors.md).
 
 The node that holds an advisory lock works them all; its session ends with the node, and another one goes on. A node
-without such models holds no connection. A receiver that fails is run again after a pause that grows, without end.
+without such models holds no connection. A receiver that fails is run again, without end, after a pause that grows until
+the other system answers.
 """
 
 from __future__ import annotations
@@ -18,8 +19,7 @@ from vivero.engine.connectors.receivers.receiver import Deployed, Receiver, Rece
 from vivero.engine.connectors.receivers.registry import ReceiverRegistry
 from vivero.engine.connectors.receivers.states import ReceiverFigures, ReceiverState
 from vivero.engine.supervision.beat import Beat
-from vivero.engine.supervision.dedicated_connection import DedicatedConnection
-from vivero.engine.supervision.wake_up import WakeUp
+from vivero.engine.supervision.connected_task import ConnectedTask
 from vivero.storage.background import inbound
 from vivero.storage.postgres.driver import CALL_TIMEOUT_S, Connection
 from vivero.storage.postgres.errors import StorageError, describe
@@ -41,14 +41,16 @@ Make = Callable[[ReceiverParts, Deployed, ReceiverState], Receiver]
 
 
 @dataclass(slots=True)
-class _Running:
+class RunningReceiver:
+    """A receiver that this node works."""
+
     deployed: Deployed
     state: ReceiverState = field(default_factory=ReceiverState)
     scope: trio.CancelScope = field(default_factory=trio.CancelScope)
     counted: tuple[int, int] = 0, 0
 
 
-class Receivers:
+class Receivers(ConnectedTask):
     """The handle of the task; `run` is the child."""
 
     def __init__(
@@ -61,13 +63,11 @@ class Receivers:
         multi_tenancy: bool = False,
         make: Make = made,
     ) -> None:
-        self._connection = DedicatedConnection(connect)
+        super().__init__(connect)
         self._registry, self._parts, self._node, self._make = registry, parts, node, make
         self._multi_tenancy = multi_tenancy
-        self._running: dict[Key, _Running] = {}
+        self._running: dict[Key, RunningReceiver] = {}
         self._read_at = float("-inf")
-        self._wake = WakeUp()
-        self._draining = False
         self.figures = ReceiverFigures()
 
     # -- for the node
@@ -76,15 +76,6 @@ class Receivers:
         """A process was deployed or deleted."""
         self._read_at = float("-inf")
         self._wake.set()
-
-    def drain(self) -> None:
-        """End all receivers."""
-        self._draining = True
-        self._wake.set()
-
-    def close(self) -> None:
-        """Shut the socket, so that a call that gets no answer ends."""
-        self._connection.close()
 
     @property
     def states(self) -> Mapping[Key, ReceiverState]:
@@ -142,8 +133,8 @@ class Receivers:
             for gone in [key for key, each in self._running.items() if wanted.get(key) != each.deployed]:
                 self._running.pop(gone).scope.cancel()
             for key in wanted.keys() - self._running.keys():
-                self._running[key] = _Running(wanted[key])
-                nursery.start_soon(self._keep, self._running[key])
+                self._running[key] = RunningReceiver(wanted[key])
+                nursery.start_soon(self.keep, self._running[key])
             with beat.waiting(CALL_TIMEOUT_S):
                 await inbound.forget(connection, self._running.keys())
         changed = [each for each in self._running.values() if not each.state.is_saved]
@@ -153,18 +144,18 @@ class Receivers:
         with beat.waiting(3 * CALL_TIMEOUT_S):
             await inbound.save(connection, [row_of(each.deployed, each.state) for each in changed], self._node)
 
-    def _count(self, running: _Running) -> None:
+    def _count(self, running: RunningReceiver) -> None:
         events, errors = running.counted
         running.counted = running.state.events, running.state.errors
         self.figures.events += running.state.events - events
         self.figures.errors += running.state.errors - errors
 
-    async def _keep(self, running: _Running) -> None:
+    async def keep(self, running: RunningReceiver) -> None:
         """Run a receiver until it is cancelled, and again after each failure."""
         pause_s = LEAST_PAUSE_S
         with running.scope:
             while True:
-                begun = trio.current_time()
+                running.state.has_worked = False
                 try:
                     await self._make(self._parts, running.deployed, running.state).run()
                 except ConnectorError as error:
@@ -177,11 +168,10 @@ class Receivers:
                     log.error("a receiver failed unexpectedly", element=running.deployed.key, exc_info=error)
                     why = f"{type(error).__name__}; the log of the server has more"
                     self._failed(running, ConnectorError("INTERNAL_ERROR", why))
-                is_new = trio.current_time() - begun > MOST_PAUSE_S
-                pause_s = LEAST_PAUSE_S if is_new else min(2 * pause_s, MOST_PAUSE_S)
+                pause_s = LEAST_PAUSE_S if running.state.has_worked else min(2 * pause_s, MOST_PAUSE_S)
                 await trio.sleep(pause_s * (0.5 + self._parts.random() / 2))
 
-    def _failed(self, running: _Running, error: ConnectorError) -> None:
+    def _failed(self, running: RunningReceiver, error: ConnectorError) -> None:
         running.state.failed(error)
         self._wake.set()
 

@@ -9,7 +9,7 @@ import trio
 from pika import frame, spec
 
 from vivero.engine.connectors.errors import ConnectorError
-from vivero.engine.connectors.rabbitmq.wire import Wire
+from vivero.engine.connectors.rabbitmq.wire import Wire, broken_off
 
 LOGIN, HOSTS = "\0me\0canary-secret", ("/", "a/b")
 
@@ -24,6 +24,8 @@ class AmqpBroker:
     acknowledged: int = 0
     confirm: object = spec.Basic.Ack
     script: object = None
+    tls: object = None
+    """The context of TLS."""
 
     def uri(self, host="", password="{{secrets.KEY}}"):
         return f"amqp://me:{password}@127.0.0.1:{self.port}/{host}"
@@ -44,9 +46,10 @@ class _Client:
 
     async def run(self):
         try:
-            header = await self.stream.receive_some(8)
-            assert header == b"AMQP\x00\x00\x09\x01"
-            if await self._begin():
+            with broken_off():
+                header = await self.stream.receive_some(8)
+            assert header in (b"AMQP\x00\x00\x09\x01", b"")  # the latter of a client that does not trust it
+            if header and await self._begin():
                 await (self._broker.script(self) if self._broker.script else self._serve())
         except ConnectorError:
             pass  # the client is gone
@@ -147,7 +150,11 @@ async def broking(**given):
     """A broker for the block."""
     broker = AmqpBroker(**given)
     async with trio.open_nursery() as nursery:
-        [listener] = await nursery.start(partial(trio.serve_tcp, broker.serve, 0, host="127.0.0.1"))
-        broker.port = listener.socket.getsockname()[1]
+        serve = partial(trio.serve_tcp, broker.serve, 0)
+        if broker.tls is not None:
+            serve = partial(trio.serve_ssl_over_tcp, broker.serve, 0, broker.tls, https_compatible=True)
+        [listener] = await nursery.start(partial(serve, host="127.0.0.1"))
+        socket = listener.socket if broker.tls is None else listener.transport_listener.socket
+        broker.port = socket.getsockname()[1]
         yield broker
         nursery.cancel_scope.cancel()

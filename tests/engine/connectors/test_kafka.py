@@ -108,10 +108,11 @@ class Client:
     def __init__(self, *records) -> None:
         self._records, self.committed, self.faults = records, [], []
 
-    def list_topics(self, timeout):
+    def list_topics(self, _topic, timeout):
         assert timeout < 1
-        if (fault := self.faults.pop(0)) is not None:
+        if isinstance(fault := self.faults.pop(0), KafkaException):
             raise fault
+        return SimpleNamespace(topics={"t": SimpleNamespace(error=fault)})
 
     def consume(self, _count, _timeout):
         return self._records
@@ -150,13 +151,23 @@ async def test_what_is_not_durable_is_not_committed_and_a_bad_record_does_not_st
 async def test_a_receiver_is_active_again_when_a_broker_answers_although_no_record_comes():
     receiver, _ = consuming([])
     client, state = Client(), receiver.state
-    client.faults = [KafkaException(KafkaError(TRANSPORT)), None]
+    client.faults = [KafkaException(KafkaError(TRANSPORT)), KafkaError(KafkaError.UNKNOWN_TOPIC_OR_PART), None]
     receiver.lost(KafkaError(TRANSPORT))
     found = []
-    for _ in range(4):
+    for _ in range(5):
         await receiver.turn(client)
         found.append(state.state)
-    assert (found, client.faults) == (["FAILING", "FAILING", "ACTIVE", "ACTIVE"], [])
+    assert (found, client.faults) == (["FAILING", "FAILING", "FAILING", "ACTIVE", "ACTIVE"], [])
+
+
+async def test_a_receiver_is_active_again_when_its_group_gives_it_partitions():
+    receiver, _ = consuming([])
+    receiver.state.failed(ConnectorError("KAFKA", "no"))
+    for partitions, found in (([], "FAILING"), ([1], "ACTIVE")):
+        receiver.assigned(None, partitions)
+        await receiver.turn(Client())
+        assert receiver.state.state == found
+    assert receiver.state.has_worked
 
 
 @pytest.mark.parametrize(

@@ -1,12 +1,15 @@
 """RabbitMQ against a broker of AMQP on loopback: messages out and in, once each; refusals; hostile brokers."""
 
 import json
+import ssl
+from dataclasses import replace
 from types import SimpleNamespace
 
 import pytest
 import trio
 from pika import frame, spec
 
+from tests.api.tls.conftest import write_certificate
 from tests.engine.connectors.amqp_broker import broking
 from tests.engine.connectors.dispatching import RESULT, SECRETS, calling, ended, running
 from tests.engine.connectors.receiving import receivers_of, receiving, starting, states
@@ -15,14 +18,15 @@ from vivero.engine.connectors.contracts.brokers.rabbitmq import RABBITMQ, RABBIT
 from vivero.engine.connectors.errors import ConnectorError
 from vivero.engine.connectors.http import servers
 from vivero.engine.connectors.inbound.elements import InboundElement
-from vivero.engine.connectors.rabbitmq import publisher, session
+from vivero.engine.connectors.rabbitmq import publisher, session, wire
 from vivero.engine.connectors.rabbitmq.consumer import MOST_MESSAGE_BYTES, RabbitConsumer
 from vivero.engine.connectors.rabbitmq.properties import event_of, properties_of
 from vivero.engine.connectors.rabbitmq.publisher import RabbitPublisher
-from vivero.engine.connectors.rabbitmq.settings import broker_of
+from vivero.engine.connectors.rabbitmq.settings import Broker, broker_of
 from vivero.engine.connectors.receivers import task
 from vivero.engine.connectors.receivers.receiver import Deployed
 from vivero.engine.connectors.receivers.states import ReceiverState
+from vivero.engine.connectors.receivers.task import Receivers, RunningReceiver
 from vivero.engine.connectors.settings import ConnectorSettings
 from vivero.engine.connectors.work.calls import Call
 from vivero.engine.connectors.work.inputs import Inputs
@@ -134,8 +138,8 @@ async def test_a_broker_that_blocks_publishers_fails_the_job_in_time(monkeypatch
             await published({"authentication": {"uri": uri}})
 
 
-def consuming(uri, errors, **properties):
-    """A receiver whose commands have these outcomes."""
+def deployed_with(uri, errors):
+    """The parts of a receiver whose commands have these outcomes, its element, and the ids that come."""
     ids = []
 
     async def take(_origin, event, id):
@@ -144,9 +148,16 @@ def consuming(uri, errors, **properties):
             raise ConnectorError(error, "no")
         return True
 
-    parts = SimpleNamespace(commands=SimpleNamespace(take=take), settings=SETTINGS, secrets=SECRETS)
-    element = InboundElement("e", None, {"authentication.uri": uri, "queueName": "q"} | properties)
-    return RabbitConsumer(parts, Deployed("t", "p", 1, True, RABBITMQ_INBOUND, element), ReceiverState()), ids
+    commands = SimpleNamespace(take=take)
+    parts = SimpleNamespace(commands=commands, settings=SETTINGS, secrets=SECRETS, random=lambda: 1.0)
+    element = InboundElement("e", None, {"authentication.uri": uri, "queueName": "q"})
+    return parts, Deployed("t", "p", 1, True, RABBITMQ_INBOUND, element), ids
+
+
+def consuming(uri, errors):
+    """A receiver whose commands have these outcomes."""
+    parts, deployed, ids = deployed_with(uri, errors)
+    return RabbitConsumer(parts, deployed, ReceiverState()), ids
 
 
 async def test_what_is_not_durable_is_not_acknowledged_and_a_bad_message_does_not_stop_the_queue():
@@ -213,6 +224,45 @@ async def test_a_silent_broker_is_left(monkeypatch):
     async with broking(script=silent) as broker:
         with pytest.raises(ConnectorError, match="TIMEOUT: the broker did not answer"):
             await consuming(broker.uri(), [])[0].run()
+
+
+async def test_tls_is_with_the_named_broker_alone(tmp_path, monkeypatch):
+    chain, key = write_certificate(tmp_path)
+    context = ssl.create_default_context(ssl.Purpose.CLIENT_AUTH)
+    context.load_cert_chain(chain, key)
+    async with broking(tls=context) as broker:
+        right = Broker("localhost", broker.port, True, ["127.0.0.1"], "/", ("me", "canary-secret"))
+        with pytest.raises(ConnectorError, match=r"no TLS with the broker.*self-signed certificate"):
+            await _opened(right)
+        monkeypatch.setattr(wire, "tls_context", lambda: ssl.create_default_context(cafile=chain))
+        with pytest.raises(ConnectorError, match=r"no TLS with the broker.*not valid for 'mq\.example\.com'"):
+            await _opened(replace(right, host="mq.example.com"))
+        await _opened(right)
+
+
+async def _opened(broker):
+    async with session.session_with(broker):
+        pass
+
+
+async def test_a_receiver_recovers_without_a_restart_when_its_broker_is_back(nursery, monkeypatch):
+    monkeypatch.setattr(task, "LEAST_PAUSE_S", 0.01)
+    visits = []
+
+    async def away(client):
+        visits.append(client)
+        if len(visits) == 3:
+            broker.script = None  # back from now on
+
+    async with broking(script=away) as broker:
+        broker.put("q", b"late")
+        parts, deployed, ids = deployed_with(broker.uri(), [None])
+        running = RunningReceiver(deployed)
+        nursery.start_soon(Receivers(None, None, parts, "a", make=RabbitConsumer).keep, running)
+        await eventually(lambda: broker.acknowledged, accept=lambda count: count == 1)
+        nursery.cancel_scope.cancel()
+    assert (running.state.state, running.state.errors, ids) == ("ACTIVE", 3, [("late", None)])
+    assert len(visits) == 3
 
 
 @pytest.mark.parametrize(
