@@ -43,6 +43,7 @@ LARGE = (
         "console",
         "growth",
         "retention",
+        "soak",
         "tracing",
         "metrics",
     ),
