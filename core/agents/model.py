@@ -14,6 +14,8 @@ PDF = "application/pdf"
 IMAGES = ("image/jpeg", "image/png", "image/gif", "image/webp")
 """The files that all protocols take, beside texts."""
 MOST_VALUES = 20_000
+MOST_CALLS = 256
+"""Tool calls of one answer that are read: further ones are left out, as if the model had not made them."""
 CHARACTERS_PER_TOKEN = 3
 """A cautious estimate, where a provider has not counted."""
 PAUSE = "PAUSE"

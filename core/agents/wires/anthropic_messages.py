@@ -19,6 +19,7 @@ from vivero.core.agents.memory.context import (
 from vivero.core.agents.model import (
     CONTENT_FILTERED,
     LENGTH,
+    MOST_CALLS,
     PAUSE,
     PDF,
     STOP,
@@ -96,7 +97,8 @@ def answer(document: Any, request: ModelRequest) -> ModelAnswer:
         raise unreadable("it has no content")
     blocks, names = items(document["content"]), by_alias(request.tools)
     stop, usage = str(document.get("stop_reason") or STOP), document.get("usage")
-    calls = [asked_call(block.get("id"), block, names) for block in blocks if block.get("type") == "tool_use"]
+    asked = [block for block in blocks if block.get("type") == "tool_use"][:MOST_CALLS]
+    calls = [asked_call(block.get("id"), block, names) for block in asked]
     content = [_content(block) for block in blocks if block.get("type") != "tool_use"]
     return ModelAnswer(
         content,

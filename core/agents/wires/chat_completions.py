@@ -21,6 +21,7 @@ from vivero.core.agents.memory.context import (
 from vivero.core.agents.model import (
     CONTENT_FILTERED,
     LENGTH,
+    MOST_CALLS,
     PDF,
     STOP,
     TOOL_USE,
@@ -116,7 +117,7 @@ def answer(document: Any, request: ModelRequest) -> ModelAnswer:
         for said in (maybe_text(message.get("content")) or maybe_text(message.get("refusal")),)
         if said
     ]
-    calls = [_call(call, names) for call in items(message.get("tool_calls"))]
+    calls = [_call(call, names) for call in items(message.get("tool_calls"))[:MOST_CALLS]]
     stop = str(choices[0].get("finish_reason") or STOP)
     return ModelAnswer(
         content,

@@ -20,7 +20,16 @@ from vivero.core.agents.memory.context import (
     ToolCall,
     ToolCallResult,
 )
-from vivero.core.agents.model import CONTENT_FILTERED, LENGTH, PDF, STOP, TOOL_USE, ModelAnswer, ModelRequest
+from vivero.core.agents.model import (
+    CONTENT_FILTERED,
+    LENGTH,
+    MOST_CALLS,
+    PDF,
+    STOP,
+    TOOL_USE,
+    ModelAnswer,
+    ModelRequest,
+)
 from vivero.core.agents.tools import alias, by_alias
 from vivero.core.agents.wires.shapes import (
     asked_call,
@@ -94,7 +103,7 @@ def answer(document: Any, request: ModelRequest) -> ModelAnswer:
     blocks, names = items(message["content"]), by_alias(request.tools)
     stop, usage = str(document.get("stopReason") or STOP), document.get("usage")
     asked = [block["toolUse"] for block in blocks if isinstance(block.get("toolUse"), dict)]
-    calls = [asked_call(each.get("toolUseId"), each, names) for each in asked]
+    calls = [asked_call(each.get("toolUseId"), each, names) for each in asked[:MOST_CALLS]]
     content = [_content(block) for block in blocks if "toolUse" not in block]
     used = usage_or_none(usage, _usage(usage), "inputTokens", "outputTokens")
     return ModelAnswer(content, calls, used, _STOPS.get(stop, stop))

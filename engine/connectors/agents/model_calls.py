@@ -25,7 +25,7 @@ from vivero.engine.connectors.errors import ConnectorError
 from vivero.engine.connectors.http.authentication import Credentials
 from vivero.engine.connectors.http.http_client import HttpClient, HttpResponse
 from vivero.engine.connectors.http.requests import OWN_HEADERS, HttpRequest, check_header, read_url
-from vivero.engine.connectors.http.value_counts import MOST_VALUES, ValueCounter
+from vivero.engine.connectors.http.value_counts import MOST_VALUES, has_too_many_values
 from vivero.engine.connectors.outbound.http_json import without_nul
 from vivero.engine.connectors.work.secrets import UsedSecrets
 from vivero.engine.jobs.durations import seconds
@@ -107,7 +107,7 @@ async def respond(call: ReadyCall, client: HttpClient, used: UsedSecrets) -> byt
         raise _failed("TIMEOUT: the provider did not answer within the time limit") from error
     except ConnectorError as error:
         raise _of_connection(error, used) from error
-    if ValueCounter().add(response.body) > MOST_VALUES:
+    if await has_too_many_values(response.body):
         text = f"the answer of the provider has more than {MOST_VALUES} values"
         raise AgentError("RESPONSE_TOO_LARGE", text)
     document = _document(response, used)

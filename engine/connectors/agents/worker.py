@@ -139,6 +139,7 @@ class ModelUser:
         except trio.Cancelled:
             await settle(None, record._replace(outcome=CANCELLED))
             raise
+        await _turn()
         try:
             answer = read_answer(content, request)
         except Exception as error:
@@ -177,6 +178,12 @@ class Agent(ModelUser):
         with raising_connector_errors():
             made = await decide(await opened(call, CONTEXT, self._documents), self)
             return replace(made, variables=await closed(made.variables, call, CONTEXT, self._documents))
+
+
+async def _turn() -> None:
+    """Let other work of the program go on. The paid answer is not lost if the job is gone."""
+    with trio.CancelScope(shield=True):
+        await trio.lowlevel.checkpoint()
 
 
 def read_answer(content: bytes, call: PreparedCall) -> ModelAnswer:

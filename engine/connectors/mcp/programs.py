@@ -141,6 +141,8 @@ async def _read(process: trio.Process, messages: Any, transport: ProgramTranspor
                 *lines, last = part.split(b"\n")
                 for line in lines:
                     rest += line
+                    if not rest:
+                        continue  # a flood of empty lines is cheap
                     if ValueCounter().add(bytes(rest)) > MOST_VALUES:
                         text = f"an answer of the program has more than {MOST_VALUES} values"
                         transport.fail("RESPONSE_TOO_LARGE", text, final=True)

@@ -8,7 +8,7 @@ import pytest
 from tests.core.agents.agent_words import after_calls, asks, result, take
 from vivero.core.agents.errors import AgentError
 from vivero.core.agents.memory.context import TokenUsage, written
-from vivero.core.agents.model import parsed_text
+from vivero.core.agents.model import MOST_CALLS, parsed_text
 from vivero.core.agents.wires.providers import CHAT, CONVERSE, MESSAGES, read_provider
 from vivero.core.agents.wires.signatures import AwsKeys, signed
 from vivero.core.agents.wires.table import WIRES, refusal
@@ -176,6 +176,16 @@ def test_names_that_providers_refuse_have_an_alias():
     name = WIRES[CHAT].body(request, "m", {})["tools"][0]["function"]["name"]
     answer = WIRES[CHAT].answer(chat(tool_calls=[call("{}", name=name)]), request)
     assert answer.calls[0].name == "Prüfung.1"
+
+
+def test_a_flood_of_calls_is_cut():
+    flood = [call("{}", id=None)] * 300
+    assert len(WIRES[CHAT].answer(chat(tool_calls=flood), asks().request).calls) == MOST_CALLS
+    blocks = [{"type": "tool_use", "id": "a", "name": "Weather", "input": {}}] * 300
+    assert len(WIRES[MESSAGES].answer({"content": blocks}, asks().request).calls) == MOST_CALLS
+    uses = [{"toolUse": {"toolUseId": "a", "name": "Weather", "input": {}}}] * 300
+    answer = WIRES[CONVERSE].answer({"output": {"message": {"content": uses}}}, asks().request)
+    assert (len(answer.calls), answer.content) == (MOST_CALLS, [])
 
 
 @pytest.mark.parametrize("wire", list(WIRES))
