@@ -19,7 +19,7 @@ MAX_OPEN = 1_000
 """Creations without an answer at a time; more wait, and are late."""
 PAUSE_S, POLL_S = 0.25, 0.5
 PAGE = 100
-TTL_MS = 3_600_000
+TTL_MS = 600_000
 
 Item = Mapping[str, str]
 """An item of a search."""

@@ -102,10 +102,15 @@ class Samples:
             found[f"{name} mb"] = found.get(f"{name} mb", 0.0) + size / 1e6
         found |= {f"dead {table}": float(number) for table, _, number in dead}
         processes = (await self.system.postmaster()).children()
-        return found | {
-            "postgresql memory_mb": sum(each.memory_full_info().uss for each in processes) / 1e6,
-            "postgresql processes": float(len(processes)),
-        }
+        return found | {"postgresql memory_mb": sum(map(_own_mb, processes)), "postgresql processes": len(processes)}
+
+
+def _own_mb(process: psutil.Process) -> float:
+    """The memory that the process shares with no other one; 0 for one that has ended."""
+    try:
+        return float(process.memory_full_info().uss) / 1e6
+    except psutil.NoSuchProcess:
+        return 0.0
 
 
 async def _gauges(node: Node) -> Sample:
