@@ -340,7 +340,7 @@ def test_all_incidents_of_one_cause_are_retried_as_a_batch(console, api):
     expect(group.get_by_role("link", name="Instances: 1")).to_be_visible()
     group.get_by_role("link", name="Instances: 1").click()
     expect(console.page.get_by_role("row")).to_have_count(2)
-    console.page.get_by_role("button", name="Only one cause of incidents").click()
+    console.page.get_by_role("button", name="One cause of incidents").click()
     expect(console.page).to_have_url(re.compile("/instances$"))
 
 
@@ -370,7 +370,7 @@ def test_an_instance_is_suspended_and_resumed(console, api, stuck):
     expect(console.page.get_by_role("heading", name="ORD-HELD Suspended")).to_be_visible()
     details = console.page.get_by_role("complementary", name="Details")
     expect(details).to_contain_text("the price list is wrong")
-    expect(details).to_contain_text("The instance takes no step until it is resumed.")
+    expect(details).to_contain_text("The instance does nothing until it is resumed.")
     expect(details).to_contain_text("Resume it first, then retry.")
     expect(console.page.get_by_role("button", name="Retry …")).to_have_count(0)
     expect(console.page.get_by_role("button", name="suspended the price list is wrong")).to_be_visible()
@@ -451,7 +451,7 @@ def test_a_cluster_variable_is_created_changed_and_deleted(console, api):
     """By keyboard, with its metadata; a change of somebody else is shown before it would be overwritten."""
     page = console.page
     console.open("/cluster-variables")
-    expect(page.get_by_text("No cluster variable here.")).to_be_visible()
+    expect(page.get_by_text("No cluster variables here.")).to_be_visible()
     console.tab_to("Create a cluster variable …")
     console.press("Enter")
     expect(page.get_by_role("textbox", name="Name")).to_be_focused()
@@ -484,12 +484,12 @@ def test_a_cluster_variable_is_created_changed_and_deleted(console, api):
     value.fill("[1]")
     api.put(f"{default}/numbers", {"value": 2, "metadata": {"of": "ops"}})
     page.get_by_role("button", name="Save").click()
-    expect(page.get_by_text("Somebody else changed this meanwhile.")).to_be_visible()
+    expect(page.get_by_text("Somebody else has changed this in the meantime.")).to_be_visible()
     page.get_by_role("button", name="Overwrite").click()
     expect(page.get_by_role("row", name="numbers")).to_contain_text("[1]")
     expect(page).to_have_url(re.compile(r"/cluster-variables\?state=TENANT$"))
     page.get_by_role("row", name="numbers").get_by_role("button", name="Delete").click()
     expect(page.get_by_text("Expressions that read numbers see null from now on.")).to_be_visible()
     page.get_by_role("dialog").get_by_role("button", name="Delete").click()
-    expect(page.get_by_text("No cluster variable here.")).to_be_visible()
+    expect(page.get_by_text("No cluster variables here.")).to_be_visible()
     assert api.http.get(f"{default}/numbers").status_code == 404

@@ -12,14 +12,14 @@ pytestmark = pytest.mark.process
 def test_a_rule_is_created_tested_muted_and_deleted(console, api):
     page = console.page
     console.open("/alert-rules")
-    expect(page.get_by_text("No alert rule here.")).to_be_visible()
+    expect(page.get_by_text("No alert rules here.")).to_be_visible()
     page.get_by_role("button", name="Create an alert rule").first.click()
     dialog = page.get_by_role("dialog")
     dialog.get_by_label("Name", exact=True).fill(ATTACK)
     dialog.get_by_label("Figure").select_option("OLDEST_SECONDS")
     dialog.get_by_label("Alert above").fill("900000")
     dialog.get_by_role("textbox", name="URL").fill("https://example.invalid/hook")
-    dialog.get_by_label("Tell the receiver of the outbox").check()
+    dialog.get_by_label("Send to the outbox").check()
     console.press("Enter")
     row = page.get_by_role("row").filter(has_text=ATTACK)
     expect(row).to_contain_text("900,000")
@@ -36,5 +36,5 @@ def test_a_rule_is_created_tested_muted_and_deleted(console, api):
     expect(row).not_to_contain_text("Muted until")
     row.get_by_role("button", name="Delete").click()
     page.get_by_role("dialog").get_by_role("button", name="Delete", exact=True).click()
-    expect(page.get_by_text("No alert rule here.")).to_be_visible()
+    expect(page.get_by_text("No alert rules here.")).to_be_visible()
     assert api.post("/alert-rules/search", {})["items"] == []

@@ -19,7 +19,7 @@ from vivero.engine.connectors.work.results import ERROR_EXPRESSION, RESULT_EXPRE
 from vivero.storage.work import batch_operations
 
 KB = 1000
-FIRST_PAGE = {"js": 45, "css": 8}
+FIRST_PAGE = {"js": 41, "css": 8}
 FONT_KB = 49
 EDITOR = {
     "editor-(?!bpmn|dmn|form|templates).*.js": 334,

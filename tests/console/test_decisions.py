@@ -179,7 +179,7 @@ def test_a_violated_hit_policy_shows_all_rules_that_matched(console, api, mode, 
     assert (done["failureMessage"] is None) == (state == "EVALUATED")
     open_instance(console, done["decisionEvaluationKey"], 1)
     main = console.page.get_by_role("main")
-    expect(main.get_by_text("The hit policy UNIQUE is violated by 2 matching rules: 2, 3")).to_be_visible()
+    expect(main.get_by_text("2 matching rules violate the hit policy UNIQUE: 2, 3")).to_be_visible()
     expect(main.locator("tr.matched")).to_have_count(2)
     if state == "FAILED":
         expect(main.get_by_text("multiple values aren't allowed for UNIQUE hit policy").first).to_be_visible()
@@ -218,7 +218,7 @@ def test_evaluations_are_deleted(console, api):
     console.tab_to("Delete evaluation …")
     console.press("Enter")
     dialog = console.page.get_by_role("dialog", name="Delete evaluation")
-    expect(dialog).to_contain_text("with all decisions that it took (1)")
+    expect(dialog).to_contain_text("with all its decisions (1)")
     dialog.get_by_text("Copy as curl or vivero").click()
     expect(dialog).to_contain_text(f"vivero delete-evaluations {keys[0]}")
     assert console.violations() == []

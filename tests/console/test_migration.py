@@ -61,7 +61,7 @@ def test_an_instance_is_migrated(console, api, versions):
     expect(console.page.locator(".links .strong")).to_have_count(1)
     assert console.violations() == []
     row.get_by_label("Target of Charge the card").select_option("")
-    expect(console.page.get_by_text("1 with tokens and without a target: Charge the card")).to_be_visible()
+    expect(console.page.get_by_text("1 with tokens but no target: Charge the card")).to_be_visible()
     expect(side(console, 0).locator("[data-element-id=charge-card].is-wrong")).to_be_visible()
     console.page.get_by_role("button", name="Preview").click()
     problem = console.page.get_by_role("alert").filter(has_text="no mapping instruction defined for active element")
@@ -117,7 +117,7 @@ def test_all_instances_that_match_are_foreseen_and_migrated(console, api, versio
     )["processInstanceKey"]
     mappings.get_by_role("button", name="Check the stock").click()
     mappings.get_by_label("Target of Check the stock").select_option("")
-    expect(console.page.get_by_text("1 with tokens and without a target: Check the stock")).to_be_visible()
+    expect(console.page.get_by_text("1 with tokens but no target: Check the stock")).to_be_visible()
     console.page.get_by_role("button", name="Forecast").click()
     forecast = console.page.get_by_role("region", name="Forecast")
     expect(forecast.get_by_role("status")).to_have_text("2 of 3 would succeed")

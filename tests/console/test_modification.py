@@ -161,7 +161,9 @@ def test_a_preview_tells_of_a_join_that_starves_and_goes_with_the_next_change(co
     panel.get_by_role("button", name="Activate Pick the items").click()
     panel.get_by_role("button", name="Preview").click()
     preview = panel.get_by_role("region", name="Preview")
-    expect(preview.get_by_role("alert")).to_have_text("done would wait for ever: no token can come by charge-done.")
+    expect(preview.get_by_role("alert")).to_have_text(
+        "done would wait forever: no token can arrive through charge-done."
+    )
     console.check("modify")
     panel.get_by_role("button", name="Remove Terminate Charge the card").click()
     expect(preview).to_have_count(0)

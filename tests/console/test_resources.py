@@ -43,9 +43,9 @@ def test_a_file_of_workers_is_found_downloaded_and_deleted(console, api):
         row.get_by_role("link", name="pages/terms.html").click()
     assert (started.value.suggested_filename, started.value.path().read_bytes()) == ("terms.html", PAGE)
     row.get_by_role("button", name="Delete").click()
-    expect(page.get_by_text("pages/terms.html v1 is not found by new jobs and tasks from now on.")).to_be_visible()
+    expect(page.get_by_text("New jobs and tasks will not find pages/terms.html v1 any more.")).to_be_visible()
     page.get_by_role("dialog").get_by_role("button", name="Delete").click()
-    expect(page.get_by_text("No file here.")).to_be_visible()
+    expect(page.get_by_text("No files here.")).to_be_visible()
     assert api.post("/resources/search", {"filter": {"resourceName": "pages/terms.html"}})["items"] == []
 
 

@@ -51,7 +51,7 @@ def test_a_refused_stream_makes_the_page_poll(timed, api):
     timed.page.route("**/console/live*", lambda route: route.fulfill(status=503, body="too many"))
     timed.open("/instances?state=all")
     expect(timed.page.get_by_role("button", name="Live", exact=True)).to_have_attribute(
-        "title", "The page reads again every five seconds"
+        "title", "The page refreshes every five seconds"
     )
     api.start("order", "ORD-POLLED")
     timed.page.clock.run_for(7000)
@@ -65,7 +65,7 @@ def test_after_bye_the_page_polls_and_then_has_a_stream_again(timed, api):
     timed.open("/instances?state=all")
     live = timed.page.get_by_role("button", name="Live", exact=True)
     timed.page.clock.run_for(100)
-    expect(live).to_have_attribute("title", "The page reads again every five seconds")
+    expect(live).to_have_attribute("title", "The page refreshes every five seconds")
     timed.page.unroute("**/console/live*")
     timed.page.clock.run_for(7000)
     expect(live).to_have_attribute("title", "The page follows the server")
@@ -99,7 +99,7 @@ def test_two_people_edit_one_variable(console, api):
     send = aside.get_by_role("button", name="Set variables")
     expect(send).to_be_disabled()
     editor.fill("2,5")
-    expect(aside.get_by_role("alert")).to_have_text("This is not a number of JSON.")
+    expect(aside.get_by_role("alert")).to_have_text("This is not a JSON number.")
     editor.fill("2")
     expect(aside.get_by_role("table", name="Changes").get_by_role("row")).to_have_text("amount12")
     api.put(f"/element-instances/{key}/variables", {"variables": {"amount": 3}})
@@ -279,7 +279,7 @@ def test_a_list_has_chosen_columns_a_file_and_ticked_rows(console, api):
     assert [row[-3] for row in rows] == ["'=1+1", 'a "b", c', "-5", "x;'@y\n'-z"]
     assert [row[-2] for row in rows] == ["0", "-1", "-2", "-3"]
     for key in keys[:2]:
-        page.get_by_label(f"Choose {key}").check()
+        page.get_by_label(f"Select {key}").check()
     page.get_by_role("button", name="Cancel all 2 …").click()
     dialog = page.get_by_role("dialog", name="Cancel all 2")
     dialog.get_by_role("button", name="Cancel all 2").click()
@@ -293,7 +293,7 @@ def test_background_jobs_are_run_retried_paused_and_deleted(console, api, dsn):
     trace = "Traceback (most recent call last):\n  File 'invoices.py', line 7\nValueError: <img src=x onerror=alert(1)>"
     page = console.page
     console.open("/background-jobs")
-    expect(page.get_by_text("No type of jobs is known.")).to_be_visible()
+    expect(page.get_by_text("No job types are known.")).to_be_visible()
     body = {"type": "send-invoice", "payload": {"order": "<b>7</b>"}, "allowUnknownType": True}
     body["executeAt"] = "2999-01-01T00:00:00Z"
     one, _ = (api.http.post(f"{console.address}/background-jobs", json=body).json()["id"] for _ in range(2))
@@ -321,9 +321,9 @@ def test_background_jobs_are_run_retried_paused_and_deleted(console, api, dsn):
     expect(page.get_by_role("dialog")).to_contain_text("<b>7</b>")
     console.press("Escape")
     failed_row.get_by_role("button", name="Retry").click()
-    expect(page.get_by_text("No execution here.")).to_be_visible()
+    expect(page.get_by_text("No executions here.")).to_be_visible()
     types.get_by_role("button", name="Pause: send-invoice").click()
-    expect(types.get_by_role("button", name="Go on: send-invoice")).to_be_visible()
+    expect(types.get_by_role("button", name="Resume: send-invoice")).to_be_visible()
     console.open("/background-jobs?type=send-invoice&state=pending")
     expect(rows).to_have_count(2)
     rows.first.get_by_role("button", name="Delete …").click()

@@ -179,7 +179,7 @@ def test_comments_and_a_note_stay_with_the_task(console, api):
         page.get_by_role("dialog").get_by_role("button", name="Assign", exact=True).click()
         assert "503" in console.next_error()
     page.get_by_role("dialog").get_by_role("button", name="Assign", exact=True).click()
-    expect(page.get_by_text("This task belongs to eve.")).to_be_visible()
+    expect(page.get_by_text("This task is assigned to eve.")).to_be_visible()
     assert len(api.post(f"/user-tasks/{task['userTaskKey']}/comments/search", {})["items"]) == 2
     expect(comments).to_contain_text(["You know the garage.", "<b>Ask</b> the garage"])
 
@@ -287,7 +287,7 @@ def test_files_of_a_form_become_documents_that_the_next_form_shows(console, api)
     console.expected = "400"  # a name is too long
     page.get_by_role("button", name="Start", exact=True).click()
     refused = page.locator(".files").get_by_role("alert")
-    expect(refused).to_contain_text("xxx.txt is not stored. The provided fileName is 304 bytes long")
+    expect(refused).to_contain_text("xxx.txt was not stored. The provided fileName is 304 bytes long")
     expect(page.get_by_label("Choose files: Scans")).to_be_focused()
     page.get_by_label("Remove xxx").focus()
     console.press("Enter")
@@ -360,7 +360,7 @@ def test_the_form_of_a_task_of_somebody_else_can_only_be_read(console, api):
     task = api.post("/user-tasks/search", {"filter": {"processInstanceKey": key}})["items"][0]["userTaskKey"]
     api.post(f"/user-tasks/{task}/assignment", {"assignee": "eve"})
     console.open(f"/tasks/{task}")
-    expect(console.page.get_by_text("This task belongs to eve.")).to_be_visible()
+    expect(console.page.get_by_text("This task is assigned to eve.")).to_be_visible()
     expect(console.page.get_by_label("Damage")).to_have_value("a dent")
     expect(console.page.get_by_role("button", name="Complete", exact=True)).to_have_count(0)
     console.tab_to("Release", exact=True)

@@ -139,7 +139,7 @@ function CreateDialog({ onClose }: { onClose: () => void }) {
         {t('alert.toOutbox')}
       </label>
       <Field label={t('alert.secret')} value={secret} />
-      <Field label={t('alert.tenant')} value={tenant} />
+      <Field label={t('tenant')} value={tenant} />
     </ActionDialog>
   );
 }

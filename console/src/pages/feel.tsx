@@ -5,6 +5,8 @@ import { argument, type Command } from '../lib/commands.ts';
 import { t } from '../lib/i18n.ts';
 import { variablesOf } from '../lib/json.ts';
 import { put, query } from '../lib/router.ts';
+import { EVALUATE } from '../lib/session.ts';
+import { lackOf } from '../parts/act.tsx';
 import { CopyCommands } from '../parts/copy_commands.tsx';
 import { Head } from '../parts/head.tsx';
 import { JsonArea } from '../parts/json_area.tsx';
@@ -37,6 +39,7 @@ export function Feel() {
     }
   };
   const shown = outcome.value;
+  const lack = lackOf(EVALUATE);
   return (
     <>
       <Head title={t('nav.feel')} />
@@ -69,8 +72,13 @@ export function Feel() {
           />
         )}
         <CopyCommands commands={[request]} />
+        {lack && <p class="problem">{lack}</p>}
         <div class="row">
-          <button type="submit" class="primary" disabled={!expression.value || (!scope && found.problem !== null)}>
+          <button
+            type="submit"
+            class="primary"
+            disabled={lack !== null || !expression.value || (!scope && found.problem !== null)}
+          >
             {t('feel.evaluate')}
           </button>
         </div>

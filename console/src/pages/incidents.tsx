@@ -4,7 +4,7 @@ import { allOf } from '../lib/batches.ts';
 import { causesOf } from '../lib/counts.ts';
 import { curesOf } from '../lib/cures.ts';
 import { type Group, grouped, incidentsAt, kindOf, placeFilter } from '../lib/groups.ts';
-import { number, t } from '../lib/i18n.ts';
+import { counted, number, t } from '../lib/i18n.ts';
 import { useResource } from '../lib/resource.ts';
 import { href } from '../lib/router.ts';
 import { me, UPDATE_INSTANCE } from '../lib/session.ts';
@@ -127,6 +127,8 @@ function GroupCard({ group, newest }: { group: Group; newest: Incident[] }) {
   );
 }
 
+const whole = (totalItems: number) => ({ totalItems, hasMoreTotalItems: false });
+
 export function Incidents() {
   const found = useResource('incidents', load, ['incidents']);
   const data = found.data.value;
@@ -142,7 +144,7 @@ export function Incidents() {
       {!data && !found.problem.value && <p class="dim loading">{t('loading')}</p>}
       {data && (
         <p class="total" role="status">
-          {t('incident.total', { n: number(all), groups: number(groups.length) })}
+          {counted('count.incidents', whole(all))} · {counted('count.causes', whole(groups.length))}
           {data.causes.length === PLACES && ` ${t('access.more')}`}
         </p>
       )}

@@ -83,7 +83,7 @@ export function ViewChoice({ resource, more }: ChoiceProps) {
             <span class="row">
               {view.isShared && <span class="dim">{view.isOwn ? t('views.shared') : view.owner}</span>}
               {tenants.value.length > 1 && <span class="dim">{view.tenantId}</span>}
-              {(view.isOwn || may(share)) && (
+              {(view.isOwn || may(share, '*')) && (
                 <button
                   type="button"
                   class="quiet"
@@ -108,7 +108,7 @@ export function ViewChoice({ resource, more }: ChoiceProps) {
             tenant.value = to;
           }}
         />
-        {may(share) && <Check value={shared}>{t('views.share')}</Check>}
+        {may(share, '*') && <Check value={shared}>{t('views.share')}</Check>}
         <button type="submit" disabled={busy.value || !name.value.trim()}>
           {t(isNew ? 'views.save' : 'views.replace')}
         </button>

@@ -6,6 +6,7 @@ import { dryRunInto, tagOf } from '../../lib/operations/dry_run.ts';
 import type { FlowNode } from '../../lib/operations/flow_nodes.ts';
 import { invalidOf, modificationOf } from '../../lib/operations/modification.ts';
 import { useResource } from '../../lib/resource.ts';
+import { MODIFY_INSTANCE } from '../../lib/session.ts';
 import { ActionDialog } from '../../parts/action.tsx';
 import { Opening } from '../../parts/opening.tsx';
 import { ProblemBox } from '../../parts/problem.tsx';
@@ -59,7 +60,13 @@ export function Panel({ now, plan, nodes, selected, name, onClose }: PanelProps)
           <button type="button" disabled={invalid !== null || busy} onClick={() => void ask()}>
             {t('preview')}
           </button>
-          <Opening need={null} class="primary" disabled={invalid !== null} text={t('modify.apply')}>
+          <Opening
+            need={MODIFY_INSTANCE}
+            of={now.instance.processDefinitionId}
+            class="primary"
+            disabled={invalid !== null}
+            text={t('modify.apply')}
+          >
             {(close) => (
               <ActionDialog
                 title={t('modify.instance')}
