@@ -14,6 +14,7 @@ import pytest
 
 NAME = "vivero-process-coverage"
 TITLE = "process coverage"
+EVALUATIONS = "vivero-agent-evaluation"
 
 
 class SessionCoverage:
@@ -68,6 +69,37 @@ class SessionCoverage:
             )
 
 
+class SessionEvaluation:
+    """The evaluation of a session, and of its worker processes (pytest-xdist). None: it has none."""
+
+    def __init__(self) -> None:
+        self.evaluation: Any = None
+
+    def begin(self) -> Any:
+        """Import it when a test needs it."""
+        if self.evaluation is None:
+            self.evaluation = import_module("vivero.testing.evaluations").AgentEvaluation()
+        return self.evaluation
+
+    def pytest_sessionfinish(self, session: pytest.Session) -> None:
+        """A worker hands its results over."""
+        output: dict[str, Any] | None = getattr(session.config, "workeroutput", None)
+        if output is not None and self.evaluation is not None:
+            output[EVALUATIONS] = import_module("vivero.testing.evaluations").to_json(self.evaluation)
+
+    @pytest.hookimpl(optionalhook=True)
+    def pytest_testnodedown(self, node: Any) -> None:
+        """Take over the results of a worker."""
+        if (found := getattr(node, "workeroutput", {}).get(EVALUATIONS)) is not None:
+            self.begin().results.extend(import_module("vivero.testing.evaluations").from_json(found))
+
+    def pytest_terminal_summary(self, terminalreporter: pytest.TerminalReporter) -> None:
+        if self.evaluation is not None and self.evaluation.results:
+            terminalreporter.section("agent evaluation")
+            for line in self.evaluation.lines():
+                terminalreporter.write_line(line)
+
+
 def pytest_addoption(parser: pytest.Parser) -> None:
     group = parser.getgroup("vivero", "tests of processes")
     group.addoption(
@@ -93,6 +125,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 def pytest_configure(config: pytest.Config) -> None:
     minimum, html = config.getoption("--process-coverage-min"), config.getoption("--process-coverage-html")
     config.pluginmanager.register(SessionCoverage(minimum, html), NAME)
+    config.pluginmanager.register(SessionEvaluation(), EVALUATIONS)
 
 
 @pytest.fixture
@@ -113,6 +146,13 @@ def processes(request: pytest.FixtureRequest) -> Iterator[Any]:
         yield at_server
     finally:
         at_server.close()
+
+
+@pytest.fixture
+def evaluation(request: pytest.FixtureRequest) -> Any:
+    """The evaluation of agents (`vivero.testing.AgentEvaluation`), whose table stands at the end of the session."""
+    session: Any = request.config.pluginmanager.get_plugin(EVALUATIONS)
+    return session.begin()
 
 
 @pytest.fixture

@@ -7,7 +7,7 @@ from pathlib import Path
 import mail
 import pytest
 
-from vivero.testing import Processes, recorded, text, tool
+from vivero.testing import AgentEvaluation, Processes, recorded, text, tool
 
 HERE = Path(__file__).parent
 QUESTION = [text({"category": "question"})]
@@ -66,9 +66,13 @@ SCRIPTS = {
 
 @pytest.mark.parametrize("model", SCRIPTS)
 @pytest.mark.parametrize(("written", "order", "expected"), CASES)
-def test_models_answer_the_cases(mails: Processes, model: str, written: str, order: int, expected: str) -> None:
-    """An evaluation: each model with each case, what it looked up, what it cost, what it said."""
+def test_models_answer_the_cases(
+    mails: Processes, evaluation: AgentEvaluation, model: str, written: str, order: int, expected: str
+) -> None:
+    """An evaluation: each model with each case, what it looked up, what it cost, what it said. pytest shows a table."""
     mails.mock_model("agent", [tool("FindOrder", order=order), text(SCRIPTS[model][order])])
     run = mails.start(variables={"sender": "ana@example.com", "mail": written}).expect_completed("answered")
-    run.agent("agent").expect_tool_calls(tool("FindOrder", order=order)).expect_budget(calls=2, tokens=2000)
-    assert expected in run.variables["answer"]
+    found = run.agent("agent").expect_tool_calls(tool("FindOrder", order=order))
+    with evaluation.cell(found, price=(0.25, 2), model=model, case=written) as cell:
+        cell.check("says what is known", expected in run.variables["answer"])
+        cell.check("is brief", len(run.variables["answer"]) < 40)

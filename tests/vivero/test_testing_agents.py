@@ -8,7 +8,8 @@ from tests.engine.connectors.agent_models import agent
 from tests.engine.whole_engine import HEAD
 from vivero.core.agents.memory.context import AssistantMessage, TextContent, ToolCall
 from vivero.operations.agent_reruns import RerunReport
-from vivero.testing import JobFailure, Processes, recorded, text, tool
+from vivero.testing import AgentEvaluation, JobFailure, Processes, recorded, text, tool
+from vivero.testing.evaluations import from_json, to_json
 
 ERROR = (
     '<zeebe:header key="errorExpression" value="=if error.code = &#34;MAXIMUM_NUMBER_OF_MODEL_CALLS_REACHED&#34;'
@@ -151,3 +152,27 @@ def test_an_element_that_is_no_agent_or_has_no_script_is_named(started, tmp_path
         Processes([tmp_path]).use("q.bpmn").mock_model("ask", [text("x")]).start("p", {"question": "?"})
     with pytest.raises(AssertionError, match="The model of 'agnt' has no script"):
         started([text("Done")]).agent("agnt")
+
+
+def test_an_evaluation_notes_all_checks_and_names_those_that_fail(started):
+    agent = started([[tool("Weather", city="Bonn"), tool("Weather", city="Rome")], text("Done")]).agent("agent")
+    evaluation, price = AgentEvaluation(), (1_000_000, 0)
+    with evaluation.cell(agent, model="b", case="x\ny") as cell:
+        cell.check("calls twice", len(agent.calls) == 2)
+    named = pytest.raises(AssertionError, match="model 'a', case '2' has failed: is short; is polite")
+    with named, evaluation.cell(agent, price=price, model="a", case=2) as cell:
+        cell.check("is short", False).check("is short", True).check("is right", True).check("is polite", None)
+    with pytest.raises(KeyError), evaluation.cell(agent, model="a"):
+        raise KeyError("answer")
+    of_workers = AgentEvaluation()
+    of_workers.results = from_json(to_json(evaluation))
+    title, *rows, sum_a, sum_b = of_workers.lines()
+    used, cost = (sum(each) for each in zip(*((one.tokens, one.used.input) for one in agent.calls), strict=True))
+    assert title.split() == ["model", "case", "checks", "turns", "tokens", "cost", "tools"]
+    assert [" ".join(row.split()) for row in rows] == [
+        f"a 0 of 1 2 {used} Weather, Weather",
+        f"a 2 1 of 3 2 {used} {cost}.000000 Weather, Weather",
+        f"b x y 1 of 1 2 {used} Weather, Weather",
+    ]
+    assert sum_a == f"a: 0 of 2 cells pass, 4 turns, {2 * used} tokens, cost {cost}.000000"
+    assert sum_b == f"b: 1 of 1 cells pass, 2 turns, {used} tokens"

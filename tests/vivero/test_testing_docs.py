@@ -86,6 +86,7 @@ def test_the_tests_of_the_examples_pass():
     agent = str(MODEL.parents[1] / "agent")
     done = run_pytest(MODEL.parent, agent, "--process-coverage-min=100", environment=None)
     assert done.returncode == 0, done.stdout + done.stderr
+    assert "brief: 3 of 3 cells pass, 6 turns" in done.stdout, "the evaluation of the agent"
 
 
 def test_a_session_without_processes_is_not_disturbed(tmp_path):

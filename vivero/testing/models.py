@@ -132,7 +132,7 @@ class _ScriptedAgent:
         asked.called, asked.said = tools, said.content if isinstance(said, Text) else None
         sent, answered = to_json([built(request.messages), built(request.tools)]), "".join(map(str, tools))
         usage = TokenUsage(_tokens(sent), _tokens(answered + (asked.said or "")))
-        asked.tokens = usage.input + usage.output
+        asked.used = usage
         content = [TextContent(asked.said)] if asked.said is not None else []
         calls = [AskedCall("", each.name, _values(each.arguments)) for each in tools]
         return ModelAnswer(list(content), calls, usage, TOOL_USE if calls else STOP, "scripted")

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import msgspec
 
-from vivero.core.agents.memory.context import Message, ToolCallResultMessage, UserMessage
+from vivero.core.agents.memory.context import Message, TokenUsage, ToolCallResultMessage, UserMessage
 from vivero.core.agents.results import text_of
 
 
@@ -86,8 +86,13 @@ class ModelCall:
     called: tuple[Tool, ...] = ()
     """The tools that its answer calls, also those that do not exist."""
     said: str | None = None
-    tokens: int = 0
-    """An estimate for request and answer: a token for 3 characters."""
+    used: TokenUsage = field(default_factory=lambda: TokenUsage(0, 0))
+    """An estimate: a token for 3 characters."""
+
+    @property
+    def tokens(self) -> int:
+        """An estimate for request and answer."""
+        return self.used.input + self.used.output
 
     @property
     def prompt(self) -> str:
