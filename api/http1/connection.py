@@ -125,7 +125,7 @@ async def _next_request(state: ServerState, wire: Wire, idle_s: float) -> Parsed
 
 async def _idle(state: ServerState, wire: Wire, until: float) -> bool:
     """Wait for the first byte of a request. False if the server closes the idle connection."""
-    if state.draining:
+    if state.drain.is_set():
         return False
     idle = wire.capacity.idle
     idle[wire] = until

@@ -263,7 +263,7 @@ class Exchange:
         request, own = self.request, self.state.date_line
         if status != 204:
             own += b"content-length: %d\r\n" % len(body)
-        if request.complete and request.keep_alive and request.version == "1.1" and not self.state.draining:
+        if request.complete and request.keep_alive and request.version == "1.1" and not self.state.drain.is_set():
             self._keep_alive = True
         else:
             own += self._decide_on_keeping()
@@ -317,7 +317,7 @@ class Exchange:
     def _decide_on_keeping(self, may_stay: bool = True) -> bytes:
         """Decide whether the connection stays open. Returns the header line that says so, if the client needs one."""
         request = self.request
-        self._keep_alive = may_stay and request.keep_alive and not self.state.draining and self._rest_is_short()
+        self._keep_alive = may_stay and request.keep_alive and not self.state.drain.is_set() and self._rest_is_short()
         if not self._keep_alive:
             return response.CLOSE
         return response.KEEP_ALIVE if request.version == "1.0" else b""

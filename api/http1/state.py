@@ -26,14 +26,15 @@ class ServerState:
 
     `capacity` has the connections, `reserve` those that arrive at its limit, which may make health checks only. One
     task checks the table of idle connections a few times a second, because a deadline for every request would cost a
-    tenth of the server's throughput. `now` is Trio's time at the last check.
+    tenth of the server's throughput. `now` is Trio's time at the last check. Once `drain` is set, each answer closes
+    its connection and says so.
     """
 
     __slots__ = (
         "app",
         "capacity",
         "date_line",
-        "draining",
+        "drain",
         "emptied",
         "figures",
         "in_flight",
@@ -45,11 +46,13 @@ class ServerState:
         "settings",
     )
 
-    def __init__(self, app: App, settings: ServerSettings, figures: HttpFigures | None = None) -> None:
+    def __init__(
+        self, app: App, settings: ServerSettings, figures: HttpFigures | None = None, drain: trio.Event | None = None
+    ) -> None:
         self.app = app
         self.settings = settings
         self.figures = HttpFigures() if figures is None else figures
-        self.draining = False
+        self.drain = trio.Event() if drain is None else drain
         self.emptied = trio.Event()
         self.in_flight = 0
         self.known_heads = KnownHeads()
@@ -79,8 +82,8 @@ class ServerState:
             await trio.sleep_until(next_tick(TICK_S))
 
     def start_draining(self) -> None:
-        """Close the idle connections now. Others close after their current response."""
-        self.draining = True
+        """Close the idle connections now. Others close after their current response, from the moment of `drain` on."""
+        self.drain.set()
         for wire in (*self.capacity.idle, *self.reserve.idle):
             wire.close_idle()
 

@@ -57,6 +57,11 @@ class Endpoint:
     certificate: Certificate | None = None
     """With a certificate, `api.tls.server` serves here."""
 
+    def close(self) -> None:
+        """Refuse new connections. Other processes that share the sockets still accept theirs."""
+        for listener in self.listeners:
+            listener.socket.close()
+
 
 async def serve(
     app: App,
@@ -70,11 +75,12 @@ async def serve(
     """Serve `app` at `endpoint` until `drain` is set and the open requests have ended or exceeded their grace.
 
     Returns within `settings.drain_grace_s` after `drain`, whatever clients do. Handlers that still run are cancelled
-    then, but a handler that shields itself from cancellation is awaited. The listening sockets stay open, even if this
-    task is cancelled or fails, so that the caller may serve them again. The accept loops call `beat` at least every
+    then, but a handler that shields itself from cancellation is awaited. The listening sockets are closed after
+    `drain`, so that proxies and clients go to another node at once. They stay open if this task is cancelled or fails,
+    so that the caller may serve them again. The accept loops call `beat` at least every
     `BEAT_S`. Handlers and connections cannot end this task; only a closed listening socket does.
     """
-    state = ServerState(app, settings, endpoint.figures)
+    state = ServerState(app, settings, endpoint.figures, drain)
     async with trio.open_nursery() as nursery:
         async with trio.open_nursery() as accepting:
             accepting.start_soon(state.keep_ticking)
@@ -83,6 +89,7 @@ async def serve(
             task_status.started()
             await drain.wait()
             accepting.cancel_scope.cancel()
+        endpoint.close()
         await _drain(state, nursery, beat)
     if nursery.cancel_scope.cancelled_caught:
         log.warning("open requests were cancelled at shutdown", grace_s=settings.drain_grace_s)

@@ -54,6 +54,7 @@ async def serve(
             task_status.started()
             await drain.wait()
             accepting.cancel_scope.cancel()
+        endpoint.close()
         await server.drain(nursery, beat)
 
 

@@ -205,6 +205,7 @@ class Running:
 
     def __init__(self, listeners, make_client) -> None:
         self.listeners = listeners
+        self.port = listeners[0].socket.getsockname()[1]
         self.drain = trio.Event()
         self.done = trio.Event()
         self.beats = 0
@@ -216,10 +217,6 @@ class Running:
     async def close(self) -> None:
         for closing in (*self.clients, *self.listeners):
             await closing.aclose()
-
-    @property
-    def port(self) -> int:
-        return self.listeners[0].socket.getsockname()[1]
 
     async def run(self, app, settings, task_status=trio.TASK_STATUS_IGNORED) -> None:
         """Serve, like the program; `state` is what the server's tasks share."""

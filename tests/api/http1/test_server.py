@@ -154,7 +154,8 @@ class TestService:
         async with running(apps.echo) as server:
             await server.beaten(3)
             client = await server.connect()
-            await client.send(GET[:-2])
+            await client.send(b"POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 9\r\n\r\nx")
+            await server.until(lambda state: state.in_flight)
             server.drain.set()
             await server.beaten(3)
             assert not server.done.is_set()
@@ -199,14 +200,44 @@ class TestDrain:
                 server.drain.set()
                 assert (await client.answer()).status == 200
 
-    async def test_no_new_connection_is_served(self, running, apps):
-        async with running(apps.echo, drain_grace_s=0.2) as server:
-            await server.stop()
-            client = await server.connect()  # into the backlog, for the next server
+    async def test_new_connections_are_refused_while_a_request_is_open(self, running, apps):
+        """A proxy then goes to another node. In the backlog they would wait, and end with the program."""
+        release = trio.Event()
+
+        async def app(scope, receive, send):
+            await release.wait()
+            await apps.respond(send)
+
+        async with running(app, drain_grace_s=15) as server:
+            client = await server.connect()
             await client.send(GET)
-            with trio.move_on_after(0.05) as waited:
-                await client.answer()
-            assert waited.cancelled_caught
+            await server.until(lambda state: state.in_flight)
+            server.drain.set()
+            await server.beaten(1)
+            with socket.socket() as refused:
+                assert refused.connect_ex(("127.0.0.1", server.port)) == errno.ECONNREFUSED
+            release.set()
+            assert (await client.answer()).status == 200
+            await server.done.wait()
+
+    async def test_a_wait_that_ends_with_the_drain_tells_its_client_to_close(self, running, apps):
+        """The end of a long poll may overtake the server's own task. Its client would send the next one in vain."""
+        release = trio.Event()
+
+        async def app(scope, receive, send):
+            await release.wait()
+            await apps.respond(send)
+
+        async with running(app, drain_grace_s=15) as server:
+            clients = [await server.connect() for _ in range(5)]
+            for client in clients:
+                await client.send(GET)
+            await server.until(lambda state: state.in_flight == len(clients))
+            server.drain.set()
+            release.set()
+            answers = [await client.answer() for client in clients]
+            assert [answer.headers["connection"] for answer in answers] == ["close"] * len(clients)
+            await server.done.wait()
 
     async def test_a_client_that_does_not_read_does_not_hold_it(self, running, apps):
         async with running(big(apps, 50_000_000), drain_grace_s=0.3) as server:
