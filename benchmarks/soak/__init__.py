@@ -7,6 +7,7 @@ answered. Each instance is compared with the model when it has ended, and the su
 from __future__ import annotations
 
 import os
+import shutil
 import sys
 import time
 from collections import Counter
@@ -45,8 +46,12 @@ class Options:
 
 
 def run() -> tuple[dict[str, float], dict[str, str]]:
-    """An hour at 100 instances a second."""
-    return trio.run(soak, Options(Path("/tmp") / f"vivero-soak-{os.getpid()}"))
+    """An hour at 100 instances a second. Logs and samples stay, the data go."""
+    directory = Path("/tmp") / f"vivero-soak-{os.getpid()}"
+    try:
+        return trio.run(soak, Options(directory))
+    finally:
+        shutil.rmtree(directory / "root", ignore_errors=True)
 
 
 async def soak(options: Options) -> tuple[dict[str, float], dict[str, str]]:
