@@ -268,8 +268,8 @@ class Exchange:
         else:
             own += self._decide_on_keeping()
         data = response.head_of(status, headers, own)
-        if status == 304 or request.method == "HEAD":
-            body = b""
+        if status in (204, 304) or request.method == "HEAD":
+            body = b""  # its bytes would begin the next answer
         self._head_sent = self._done = True
         if len(body) > JOIN_BYTES:
             await self._transmit(data, body)
