@@ -138,7 +138,7 @@ function finish() {
 
 // The code that all pages share is one chunk, so the first page loads two scripts however the others are cut.
 const BASE =
-  /node_modules\/(preact|@preact)\/|\/src\/locales\/en\.|\/src\/lib\/(?!ad_hoc|agents|matching|landscape|problems|compensation|cures|decisions|operations|documents)|\/src\/parts\/(act|banner|dialog|divider|head|lazy|notices|opening|place|places|problem|shell|state|table|time)\.|\/src\/parts\/(action|conflict|copy_commands|search|tenant)\.|\/src\/diagram\/(badges|canvas|layout|marks|geometry)\.|\/src\/pages\/message_actions\./;
+  /node_modules\/(preact|@preact)\/|\/src\/locales\/en\.|\/src\/lib\/(?!ad_hoc|agents|focus|matching|landscape|problems|compensation|cures|decisions|operations|documents)|\/src\/parts\/(act|banner|dialog|divider|head|lazy|notices|opening|place|places|problem|shell|state|table|time)\.|\/src\/parts\/(action|conflict|copy_commands|search|tenant)\.|\/src\/diagram\/(badges|canvas|layout|marks|geometry)\.|\/src\/pages\/message_actions\./;
 const OF_FORMS = /node_modules\/(@bpmn-io\/(form-js-editor|draggle)|atoa|contra|ticky|array-move)\/.*\?editor$/;
 // The code that only one of the editors needs is a chunk of its own; the rest of them is one that all share.
 const OF_DECISIONS =

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from vivero.api.http.decoding import check_limit, number_in_query
 from vivero.api.http.request import Request
 from vivero.api.http.response import Response, iso_time, json_response
 from vivero.api.reading import read
@@ -12,15 +13,22 @@ from vivero.engine.connectors.inbound.webhook_registry import Claim
 from vivero.storage.background import inbound
 from vivero.storage.background.inbound import InboundConnector
 
-MOST = 10_000
+MAX_LIMIT = 10_000
 
 
-async def search(_request: Request, services: Services) -> Response:
-    """GET /inbound-connectors: those of all processes."""
-    rows = await read(services, lambda connection: inbound.read_all(connection, MOST))
+async def search(request: Request, services: Services) -> Response:
+    """GET /inbound-connectors: those of all processes; webhooks are the last.
+
+    `limit`: the most of a page; `from`: the number of those before it. `page.totalItems` counts all.
+    """
+    first, limit = number_in_query(request, "from", 0), number_in_query(request, "limit", MAX_LIMIT)
+    check_limit(limit, MAX_LIMIT)
+    rows, received = await read(services, lambda connection: inbound.read_page(connection, first, limit))
     claims = [] if services.files.webhooks is None else await services.files.webhooks.registry.all()
-    items = [*map(_received, rows), *map(_webhook, claims)]
-    return json_response({"items": items, "page": {"totalItems": len(items)}})
+    skipped = max(0, first - received)
+    shown = claims[skipped : skipped + limit - len(rows)]
+    items = [*map(_received, rows), *map(_webhook, shown)]
+    return json_response({"items": items, "page": {"totalItems": received + len(claims)}})
 
 
 def _received(row: InboundConnector) -> dict[str, Any]:

@@ -108,6 +108,8 @@ async def forget(connection: Connection, kept: Collection[tuple[int, str]]) -> N
     await connection.execute(_sql["forget"], keys)
 
 
-async def read_all(connection: Connection, most: int) -> list[InboundConnector]:
-    """The states of all receivers, at most `most`."""
-    return [InboundConnector(*row) for row in (await connection.execute(_sql["all"], (most,))).rows]
+async def read_page(connection: Connection, first: int, most: int) -> tuple[list[InboundConnector], int]:
+    """The states of at most `most` receivers after the first `first`, and the number of all receivers."""
+    rows = (await connection.execute(_sql["page"], (first, most))).rows
+    [(total,)] = (await connection.execute(_sql["count"])).rows
+    return [InboundConnector(*row) for row in rows], total

@@ -47,8 +47,12 @@ DELETE FROM inbound_connectors i
 WHERE NOT EXISTS (SELECT FROM unnest($1::bigint[], $2::text[]) AS kept (definition_key, element_id)
     WHERE kept.definition_key = i.process_definition_key AND kept.element_id = i.element_id);
 
--- name: all
--- A row for each element of a model; at most a page of them.
+-- name: count
+-- As many as the elements of models that receivers work.
+SELECT count(*) FROM inbound_connectors;
+
+-- name: page
+-- A row for each element of a model; $1 rows come before the page of at most $2.
 SELECT process_definition_key, element_id, tenant_id, process_id, type, state, waiting, events, errors,
     to_epoch_ms(event_at), to_epoch_ms(error_at), error, node, to_epoch_ms(updated_at)
-FROM inbound_connectors ORDER BY tenant_id, process_id, process_definition_key, element_id LIMIT $1;
+FROM inbound_connectors ORDER BY tenant_id, process_id, process_definition_key, element_id LIMIT $2 OFFSET $1;

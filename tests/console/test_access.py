@@ -203,6 +203,11 @@ def test_somebody_without_rights_reads_what_to_do(signed_in, guarded):
     assert console.violations() == []
     assert all("403" in error for error in console.errors)
     console.errors.clear()
+    for path in ("/background-jobs", "/inbound-connectors"):
+        console.go(path)
+        expect(console.page.locator("main").get_by_text("no permission for this: READ (SYSTEM)")).to_be_visible()
+        expect(console.page.locator("main").get_by_role("alert")).to_have_count(0)
+    assert console.errors == []
 
 
 def test_access_is_administered(signed_in, guarded):

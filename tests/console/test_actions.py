@@ -32,10 +32,17 @@ def test_the_palette_goes_to_a_page_a_process_a_decision_and_an_instance(console
         expect(console.page).to_have_url(re.compile(re.escape(to)))
 
 
-def test_arrows_choose_in_the_palette(console):
+def test_keys_before_the_palette_is_there_are_its_own_and_arrows_choose(console):
+    held = []
+    console.page.route("**/assets/palette-*.js", lambda route: held.append(route))
     console.open("/about")
-    console.press("Control+k")
-    expect(console.page.get_by_role("dialog").get_by_role("combobox")).to_be_focused()
+    console.press("Control+k", "g", "i")
+    eventually_sync(lambda: console.page.evaluate("undefined") or held, "the palette is asked for")
+    held[0].continue_()
+    field = console.page.get_by_role("dialog").get_by_role("combobox")
+    expect(field).to_be_focused()
+    expect(field).to_have_value("gi")
+    field.fill("")
     console.press("ArrowDown", "ArrowDown", "ArrowUp")
     expect(console.page.get_by_role("dialog").get_by_role("option", selected=True)).to_have_text("Tasks")
     console.press("Enter")

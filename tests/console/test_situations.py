@@ -326,6 +326,9 @@ def test_background_jobs_are_run_retried_paused_and_deleted(console, api, dsn):
     expect(types.get_by_role("button", name="Resume: send-invoice")).to_be_visible()
     console.open("/background-jobs?type=send-invoice&state=pending")
     expect(rows).to_have_count(2)
-    rows.first.get_by_role("button", name="Delete …").click()
-    page.get_by_role("dialog").get_by_role("button", name="Delete", exact=True).click()
+    rows.first.get_by_role("button", name="Delete …").focus()
+    console.press("Enter")
+    page.get_by_role("dialog").get_by_role("button", name="Delete", exact=True).focus()
+    console.press("Enter")
     expect(rows).to_have_count(1)
+    expect(rows.get_by_role("button").first).to_be_focused()  # the next row has the focus of the one that is gone

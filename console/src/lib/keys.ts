@@ -67,14 +67,37 @@ const ACTIONS: Record<string, () => void> = {
   k: () => moveRow(-1),
 };
 
+let typed = '';
+
+/** The text that was typed before the palette was there. */
+export function takeTyped(): string {
+  const text = typed;
+  typed = '';
+  return text;
+}
+
+/** A key after Ctrl K belongs to the palette, also while it is being loaded. */
+function typeAhead(event: KeyboardEvent): void {
+  if (event.key === 'Escape') paletteOpen.value = false;
+  if (event.ctrlKey || event.metaKey || event.key === 'Tab') return;
+  event.preventDefault();
+  if (event.key.length === 1) typed += event.key;
+}
+
 function pressed(event: KeyboardEvent): void {
   if ((event.ctrlKey || event.metaKey) && event.key.toLowerCase() === 'k') {
     event.preventDefault();
+    typed = '';
     paletteOpen.value = true;
     return;
   }
+  const isDialog = document.querySelector('dialog[open]') !== null;
+  if (paletteOpen.value && !isDialog) {
+    typeAhead(event);
+    return;
+  }
   if (event.ctrlKey || event.metaKey || event.altKey || shortcuts.value === 'off') return;
-  if (isText(event.target as Element) || document.querySelector('dialog[open]')) return;
+  if (isDialog || isText(event.target as Element)) return;
   if (Date.now() - pendingGo < 1200 && PLACES[event.key]) {
     pendingGo = 0;
     event.preventDefault();

@@ -45,6 +45,15 @@ export function put(values: Values, replace = true): void {
   go(withQuery(values), replace);
 }
 
+/** A part of a path; as it is if somebody typed a `%` that begins no character. */
+function decoded(part: string): string {
+  try {
+    return decodeURIComponent(part);
+  } catch {
+    return part;
+  }
+}
+
 /** The values of a pattern such as `/instances/:key` in a path; null if it does not match. */
 export function match(pattern: string, text: string): Record<string, string> | null {
   const wanted = pattern.split('/');
@@ -52,7 +61,7 @@ export function match(pattern: string, text: string): Record<string, string> | n
   if (wanted.length !== given.length) return null;
   const found: Record<string, string> = {};
   for (const [i, part] of wanted.entries()) {
-    if (part.startsWith(':')) found[part.slice(1)] = decodeURIComponent(given[i]!);
+    if (part.startsWith(':')) found[part.slice(1)] = decoded(given[i]!);
     else if (part !== given[i]) return null;
   }
   return found;

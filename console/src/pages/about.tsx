@@ -1,14 +1,56 @@
 // About: versions, licences, and what one can choose for this browser.
 import { get } from '../lib/api.ts';
-import { LANGUAGES, language, t } from '../lib/i18n.ts';
+import { type Key, LANGUAGES, language, t } from '../lib/i18n.ts';
 import { useResource } from '../lib/resource.ts';
 import { BASE } from '../lib/router.ts';
 import { me as whoami } from '../lib/session.ts';
-import { chosenLanguage } from '../lib/settings.ts';
+import { chosenLanguage, density, type Theme, theme } from '../lib/settings.ts';
 import { Head } from '../parts/head.tsx';
-import { DensityChoice, ThemeChoice } from '../parts/shell.tsx';
 
 type Topology = { gatewayVersion: string; clusterId: string | null; brokers: { version: string }[] };
+
+const THEMES: readonly [Theme, Key][] = [
+  ['system', 'theme.system'],
+  ['light', 'theme.light'],
+  ['dark', 'theme.dark'],
+];
+
+function ThemeChoice() {
+  return (
+    <label>
+      {t('theme')}{' '}
+      <select
+        value={theme.value}
+        onChange={(event) => {
+          theme.value = event.currentTarget.value as Theme;
+        }}
+      >
+        {THEMES.map(([value, text]) => (
+          <option key={value} value={value}>
+            {t(text)}
+          </option>
+        ))}
+      </select>
+    </label>
+  );
+}
+
+function DensityChoice() {
+  return (
+    <label>
+      {t('density')}{' '}
+      <select
+        value={density.value}
+        onChange={(event) => {
+          density.value = event.currentTarget.value as typeof density.value;
+        }}
+      >
+        <option value="dense">{t('density.dense')}</option>
+        <option value="comfortable">{t('density.comfortable')}</option>
+      </select>
+    </label>
+  );
+}
 
 export function About() {
   const topology = useResource('topology', (abort) => get<Topology>('/v2/topology', abort)).data.value;

@@ -6,7 +6,7 @@ import { useResource } from '../lib/resource.ts';
 import { query, withQuery } from '../lib/router.ts';
 import type { Need } from '../lib/session.ts';
 import type { Page, SearchRequest } from '../lib/shapes.ts';
-import { Act } from '../parts/act.tsx';
+import { Act, Needing } from '../parts/act.tsx';
 import { Asking } from '../parts/action.tsx';
 import { Dialog } from '../parts/dialog.tsx';
 import { Head } from '../parts/head.tsx';
@@ -199,7 +199,12 @@ const columns = (): Column<Execution>[] => [
   { title: t('background.attempts'), cell: (one) => one.attempts },
   { title: t('background.due'), cell: (one) => <Time at={one.failed ?? one.executeAt} /> },
   { title: t('system.node'), cell: (one) => one.nodeId ?? <span class="dim">–</span> },
-  { title: t('job.error'), wide: true, cell: (one) => <span class="cut">{one.error?.trim().split('\n').at(-1)}</span> },
+  {
+    title: t('job.error'),
+    wide: true,
+    has: (one) => !!one.error,
+    cell: (one) => <span class="cut">{one.error?.trim().split('\n').at(-1)}</span>,
+  },
   { title: t('actions'), cell: (one) => <Actions of={one} /> },
 ];
 
@@ -234,13 +239,21 @@ async function overview(abort: AbortSignal): Promise<Overview> {
   return { types: types.items, consumers: consumers.items };
 }
 
-export function BackgroundJobs() {
+export const BackgroundJobs = () => (
+  <>
+    <Head title={t('background.title')} />
+    <Needing need={['SYSTEM', 'READ']}>
+      <Jobs />
+    </Needing>
+  </>
+);
+
+function Jobs() {
   const isOfUsers = kind() !== CHORES;
   const found = useResource(`background jobs: ${kind()}`, overview, ['system']);
   const data = found.data.value;
   return (
     <>
-      <Head title={t('background.title')} />
       {found.problem.value && <ProblemBox problem={found.problem.value} retry={found.reload} />}
       <section class="results stack">
         <h2>{t('background.types')}</h2>

@@ -5,6 +5,7 @@ import { query } from '../lib/router.ts';
 import { me } from '../lib/session.ts';
 import type { Definition, Page, SearchRequest } from '../lib/shapes.ts';
 import { processUrl } from '../lib/urls.ts';
+import { Needing } from '../parts/act.tsx';
 import { ErrorText } from '../parts/error_text.tsx';
 import { Head } from '../parts/head.tsx';
 import { SearchPage } from '../parts/search.tsx';
@@ -54,10 +55,20 @@ const has = (one: Connector, text: string): boolean =>
     value.toLowerCase().includes(text.toLowerCase()),
   );
 
-/** A page of those that match. The server gives all of them at once. */
+/** All of them: the server does not search among them. */
+async function everything(abort: AbortSignal): Promise<Connector[]> {
+  const all: Connector[] = [];
+  for (;;) {
+    const { items, page } = await get<Page<Connector>>(`/inbound-connectors?from=${all.length}`, abort);
+    all.push(...items);
+    if (!items.length || all.length >= page.totalItems) return all;
+  }
+}
+
+/** A page of those that match. */
 async function load({ filter, page = {} }: SearchRequest, abort: AbortSignal): Promise<Page<Row>> {
   const { state, q } = filter as { state?: string; q?: string };
-  const { items: all } = await get<{ items: Connector[] }>('/inbound-connectors', abort);
+  const all = await everything(abort);
   const found = all.filter((one) => (!state || one.state === state) && (!q || has(one, q)));
   const { limit = found.length, after, before } = page;
   const from = Number(after ?? before ?? 0);
@@ -143,25 +154,27 @@ export function InboundConnectors() {
   return (
     <>
       <Head title={t('inbound.title')} />
-      <SearchPage<Row>
-        resource="inbound-connectors"
-        label={t('inbound.title')}
-        count="count.connectors"
-        columns={columns()}
-        id={(one) => `${one.processDefinitionKey} ${one.elementId}`}
-        sort="elementId"
-        topics={['system', 'definitions']}
-        empty={query.value.size ? t('inbound.noMatch') : t('inbound.empty')}
-        states={[
-          ['all', t('filter.all')],
-          ['ACTIVE', t('state.active')],
-          ['FAILING', t('state.failing')],
-          ['CONFLICT', t('state.conflict')],
-        ]}
-        fields={[['q', t('inbound.find')]]}
-        filter={(state, { q }) => ({ ...(state !== 'all' && { state }), ...(q && { q: q.trim() }) })}
-        load={load}
-      />
+      <Needing need={['SYSTEM', 'READ']}>
+        <SearchPage<Row>
+          resource="inbound-connectors"
+          label={t('inbound.title')}
+          count="count.connectors"
+          columns={columns()}
+          id={(one) => `${one.processDefinitionKey} ${one.elementId}`}
+          sort="elementId"
+          topics={['system', 'definitions']}
+          empty={query.value.size ? t('inbound.noMatch') : t('inbound.empty')}
+          states={[
+            ['all', t('filter.all')],
+            ['ACTIVE', t('state.active')],
+            ['FAILING', t('state.failing')],
+            ['CONFLICT', t('state.conflict')],
+          ]}
+          fields={[['q', t('inbound.find')]]}
+          filter={(state, { q }) => ({ ...(state !== 'all' && { state }), ...(q && { q: q.trim() }) })}
+          load={load}
+        />
+      </Needing>
     </>
   );
 }

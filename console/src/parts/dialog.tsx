@@ -1,6 +1,6 @@
 // Dialogs: the platform's, with a title, and focus that returns to where it was.
 import type { ComponentChildren } from 'preact';
-import { useEffect, useId, useRef } from 'preact/hooks';
+import { useId, useLayoutEffect, useRef } from 'preact/hooks';
 import { t } from '../lib/i18n.ts';
 
 /** Put the focus where it was before a dialog: on an element, or on the button of the menu (`More`) that the element is in. */
@@ -15,16 +15,23 @@ type DialogProps = { title: string; onClose: () => void; wide?: boolean; childre
 export function Dialog({ title, onClose, wide = false, children }: DialogProps) {
   const dialog = useRef<HTMLDialogElement>(null);
   const id = useId();
-  useEffect(() => {
+  useLayoutEffect(() => {
     const before = document.activeElement as HTMLElement | null;
-    dialog.current!.showModal();
-    return () => leaveMenu(before);
+    const shown = dialog.current!;
+    shown.showModal();
+    return () => {
+      shown.close(); // nothing else can have the focus before
+      leaveMenu(before);
+    };
   }, []);
+  const closed = () => {
+    if (dialog.current) onClose(); // and not while it goes
+  };
   const outside = (event: MouseEvent) => {
     if (event.target === dialog.current) onClose();
   };
   return (
-    <dialog ref={dialog} class={wide ? 'wide' : undefined} aria-labelledby={id} onClose={onClose} onClick={outside}>
+    <dialog ref={dialog} class={wide ? 'wide' : undefined} aria-labelledby={id} onClose={closed} onClick={outside}>
       <div class="sheet">
         <header>
           <h2 id={id}>{title}</h2>

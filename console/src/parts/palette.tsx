@@ -1,9 +1,9 @@
 // Ctrl K: go to a page, a process, a decision, or an instance. Arrow keys choose, Enter opens.
 import { useSignal } from '@preact/signals';
-import { useEffect } from 'preact/hooks';
+import { useEffect, useMemo } from 'preact/hooks';
 import { search } from '../lib/api.ts';
 import { t } from '../lib/i18n.ts';
-import { paletteOpen } from '../lib/keys.ts';
+import { paletteOpen, takeTyped } from '../lib/keys.ts';
 import { useResource } from '../lib/resource.ts';
 import { go, href } from '../lib/router.ts';
 import type { DecisionDefinition, Definition, Instance } from '../lib/shapes.ts';
@@ -88,7 +88,7 @@ function useChoices(text: string): Choice[] {
 }
 
 export function Palette() {
-  const text = useSignal('');
+  const text = useSignal(useMemo(takeTyped, []));
   const at = useSignal(0);
   const choices = useChoices(text.value.trim());
   const chosen = Math.min(at.value, choices.length - 1);

@@ -11,7 +11,7 @@ import { following, source } from '../lib/live.ts';
 import { useResource } from '../lib/resource.ts';
 import { href, path } from '../lib/router.ts';
 import { may, me, type Need, READ_INSTANCE, READ_TASK } from '../lib/session.ts';
-import { density, shortcuts, type Theme, theme } from '../lib/settings.ts';
+import { shortcuts } from '../lib/settings.ts';
 import { Banner } from './banner.tsx';
 import { Dialog } from './dialog.tsx';
 import { Opened } from './lazy.tsx';
@@ -19,7 +19,7 @@ import { Notices } from './notices.tsx';
 import { MINOR, NAVIGATION } from './places.ts';
 
 const palette = async () => (await import('./palette.tsx')).Palette;
-const tasks = async () => (await import('./new_tasks.tsx')).NewTasks;
+const background = async () => (await import('./background.tsx')).Background;
 const here = (to: string): boolean =>
   to === '/'
     ? path.value === '/'
@@ -200,49 +200,6 @@ function Help() {
   );
 }
 
-const THEMES: readonly [Theme, Key][] = [
-  ['system', 'theme.system'],
-  ['light', 'theme.light'],
-  ['dark', 'theme.dark'],
-];
-
-export function ThemeChoice() {
-  return (
-    <label>
-      {t('theme')}{' '}
-      <select
-        value={theme.value}
-        onChange={(event) => {
-          theme.value = event.currentTarget.value as Theme;
-        }}
-      >
-        {THEMES.map(([value, text]) => (
-          <option key={value} value={value}>
-            {t(text)}
-          </option>
-        ))}
-      </select>
-    </label>
-  );
-}
-
-export function DensityChoice() {
-  return (
-    <label>
-      {t('density')}{' '}
-      <select
-        value={density.value}
-        onChange={(event) => {
-          density.value = event.currentTarget.value as typeof density.value;
-        }}
-      >
-        <option value="dense">{t('density.dense')}</option>
-        <option value="comfortable">{t('density.comfortable')}</option>
-      </select>
-    </label>
-  );
-}
-
 const SOON_MS = 300;
 
 export function Shell({ children }: { children: ComponentChildren }) {
@@ -269,7 +226,7 @@ export function Shell({ children }: { children: ComponentChildren }) {
         </div>
       )}
       <Banner />
-      {later.value && <Opened load={tasks} props={{}} />}
+      {later.value && <Opened load={background} props={{}} />}
       {paletteOpen.value && <Opened load={palette} props={{}} />}
       {helpOpen.value && <Help />}
     </>

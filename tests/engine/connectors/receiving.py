@@ -70,4 +70,4 @@ async def receiving(receivers):
 async def states(engine):
     """The rows of the table."""
     async with engine.pool.connection() as connection:
-        return await inbound.read_all(connection, 100)
+        return (await inbound.read_page(connection, 0, 100))[0]

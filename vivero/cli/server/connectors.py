@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import click
 
 from vivero.cli.shared.options import json_option
 from vivero.cli.shared.rows import print_rows
 from vivero.cli.shared.server_options import address_option, talk
+from vivero.client.rest import Client
 from vivero.terminal.terminal_tables import Column, field, state, time
 
 COLUMNS = (
@@ -34,5 +37,15 @@ def connectors(address: str | None, as_json: bool) -> None:
       vivero connectors
       vivero connectors --json
     """
-    found = talk(address, lambda client: client.get("/inbound-connectors"))
-    print_rows(found["items"], COLUMNS, as_json)
+    found = talk(address, _all)
+    print_rows(found, COLUMNS, as_json)
+
+
+async def _all(client: Client) -> list[Any]:
+    """The items of all pages."""
+    items: list[Any] = []
+    while True:
+        page = await client.get(f"/inbound-connectors?from={len(items)}")
+        items += page["items"]
+        if not page["items"] or len(items) >= page["page"]["totalItems"]:
+            return items
