@@ -45,7 +45,7 @@ CHUNKS = {
 } | EDITOR
 OTHER_CHUNKS_KB = 15
 ALL_KB = 1520
-SCRIPT_LINES, STYLE_LINES, FILE_LINES, PACKAGES = 20_420, 2_720, 350, 137
+SCRIPT_LINES, STYLE_LINES, FILE_LINES, PACKAGES = 20_440, 2_720, 350, 137
 EDITOR_LINES = 2_140
 """Lines in the layout of the formatter; locales have one for each text, and do not count.
 
