@@ -324,7 +324,7 @@ def test_background_jobs_are_run_retried_paused_and_deleted(console, api, dsn):
     expect(page.get_by_text("No executions here.")).to_be_visible()
     types.get_by_role("button", name="Pause: send-invoice").click()
     expect(types.get_by_role("button", name="Resume: send-invoice")).to_be_visible()
-    console.open("/background-jobs?type=send-invoice&state=pending")
+    console.go("/background-jobs?type=send-invoice&state=pending")
     expect(rows).to_have_count(2)
     rows.first.get_by_role("button", name="Delete …").focus()
     console.press("Enter")
