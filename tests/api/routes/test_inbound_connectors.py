@@ -12,7 +12,7 @@ class Registry:
     """Webhooks of two elements."""
 
     async def all(self):
-        hooks = [SimpleNamespace(element_id=f"hook-{number}") for number in range(2)]
+        hooks = [SimpleNamespace(element_id=f"hook-{number}", type="x") for number in range(2)]
         return [Claim("<default>", "p", KEY, hook) for hook in hooks]
 
 
