@@ -49,7 +49,7 @@ class CompiledTable:
         self._inputs = [scope.typed(scope.expression(each.expression), each.type_ref) for each in source.inputs]
         self._values = [_allowed(each.values, scope) for each in source.inputs]
         is_long = len(source.rules) >= FEWEST_RULES
-        cells = _Cells(scope, is_long or not scope.place.keeps)
+        cells = _Cells(scope, is_long)
         self._checks = [cells.checks(rule.inputs) for rule in source.rules]
         self._columns = cells.columns
         """The column of each cell."""
