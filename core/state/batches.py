@@ -83,7 +83,7 @@ def committed(state: State, retained: list[Retained]) -> None:
             continue
         one.commits_under_way -= 1
         if isinstance(one, MessageChannel):
-            one.under_way.popleft()
+            one.under_way.pop(0)
         elif one.key in state.ended and not one.commits_under_way:
             state.ended.remove(one.key)
             gone.append(one)

@@ -7,7 +7,6 @@ that a process has not had yet. The variables of large messages are loaded when 
 
 from __future__ import annotations
 
-from collections import deque
 from collections.abc import Iterator
 from typing import Annotated, NamedTuple
 
@@ -18,7 +17,7 @@ from vivero.core.records.messages import KeptMessage
 from vivero.core.state.columns import CHANGES, DEFINITION, DELETES, MEMORY, TENANT, Column, Time
 from vivero.core.state.rows import Row
 
-CHANNEL_WEIGHT = 900
+CHANNEL_WEIGHT = 1150
 CHANNEL_ROW_WEIGHT = 450
 """Estimated bytes of a channel, and of a row in it, with their share of the dictionaries."""
 
@@ -76,7 +75,7 @@ class MessageChannel(msgspec.Struct, eq=False):
     weight: int = 0
     commits_under_way: int = 0
     """The number of batches that changed it, and whose commits are under way."""
-    under_way: deque[set[int]] = msgspec.field(default_factory=deque)
+    under_way: list[set[int]] = []
     """The keys of the messages that each of these batches changed, the oldest batch first."""
 
     @property
