@@ -9,11 +9,11 @@ export function More({ children }: { children: ComponentChildren }) {
   const details = useRef<HTMLDetailsElement>(null);
   const summary = useRef<HTMLElement>(null);
   const close = () => {
-    details.current!.open = false;
+    if (details.current) details.current.open = false;
   };
   const back = () => {
     close();
-    summary.current!.focus();
+    summary.current?.focus();
   };
   useEffect(() => {
     const pressed = ({ target }: PointerEvent) => {
@@ -31,8 +31,8 @@ export function More({ children }: { children: ComponentChildren }) {
         if (event.key !== 'Escape' || isOfDialog(event) || !details.current!.open) return;
         back();
       }}
-      onFocusOut={({ relatedTarget }) => {
-        if (relatedTarget && !details.current!.contains(relatedTarget as Node)) close();
+      onFocusOut={({ relatedTarget, currentTarget }) => {
+        if (relatedTarget && !currentTarget.contains(relatedTarget as Node)) close(); // also while the page goes
       }}
       onClick={(event) => {
         if ((event.target as Element).closest('[aria-pressed]') && !isOfDialog(event)) back();

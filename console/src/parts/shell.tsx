@@ -94,8 +94,8 @@ function Navigation() {
       onKeyDown={(event) => {
         if (event.key === 'Escape') close();
       }}
-      onFocusOut={({ relatedTarget }) => {
-        if (relatedTarget && !nav.current!.contains(relatedTarget as Node)) open.value = false;
+      onFocusOut={({ relatedTarget, currentTarget }) => {
+        if (relatedTarget && !currentTarget.contains(relatedTarget as Node)) open.value = false;
       }}
     >
       <div class="bar">
