@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import codecs
 import hashlib
-from collections.abc import Mapping
 from typing import Any
 from urllib.parse import parse_qsl
 
@@ -17,19 +16,21 @@ from vivero.api.documents.inbound_files import MULTIPART, Effect, InboundForm, s
 from vivero.api.http.decoding import any_decoder, decode
 from vivero.api.http.problems import Problem, bad_request
 from vivero.api.http.request import MAX_QUERY_FIELDS, Request
-from vivero.api.http.response import JSON, SANDBOXED, Response
+from vivero.api.http.response import SANDBOXED, Response
 from vivero.api.routes.messages import MAX_TIME_TO_LIVE_MS
 from vivero.api.services import Services, WebhookAccess
-from vivero.core.bpmn.reading.text_limits import TEXT_CHARACTERS
 from vivero.core.records.instances import CreateInstance, InstanceReply
 from vivero.core.records.messages import MessageReply, PublishMessage
+from vivero.engine.compute.problems import NotComputed
 from vivero.engine.connectors.errors import ConnectorError
 from vivero.engine.connectors.http.charsets import charset_of, decoded
-from vivero.engine.connectors.http.requests import FORM, check_header, text_of
+from vivero.engine.connectors.http.requests import FORM
+from vivero.engine.connectors.inbound.evaluation import accepts, evaluated, values_of
 from vivero.engine.connectors.inbound.webhook_access import NotAuthenticated, check_content, check_key, check_raw
+from vivero.engine.connectors.inbound.webhook_answers import WebhookAnswer, response, verification
 from vivero.engine.connectors.inbound.webhook_registry import Claim
 from vivero.engine.connectors.inbound.webhooks import AGENT_WEBHOOK, ANY, Webhook
-from vivero.engine.connectors.work.results import encoded
+from vivero.engine.connectors.work.results import FULL
 from vivero.engine.connectors.work.secrets import UnknownSecret, UsedSecrets
 from vivero.storage.documents.documents import DocumentOwner
 from vivero.storage.postgres.errors import describe
@@ -38,9 +39,6 @@ log = structlog.get_logger(__name__)
 
 SENSITIVE = ("authorization", "cookie", "proxy-authorization")
 """Headers that expressions see, but variables do not get."""
-OWN_HEADERS = frozenset(
-    ("connection", "content-length", "content-security-policy", "set-cookie", "transfer-encoding", "upgrade")
-)
 NOT_PLAIN = (codecs.BOM_UTF8, codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE, codecs.BOM_UTF32_BE)
 """The beginnings of bodies with a byte order mark. The mark of UTF-32-LE begins as that of UTF-16-LE."""
 
@@ -81,16 +79,16 @@ async def _serve(
     form = _form(request, services, content_type)
     body = _body(request, services, content_type) if form is None else form.fields
     content: Document = {"body": body, "headers": headers, "params": request.first_in_query()}
-    await check_content(webhook, headers, _values(content), used, webhooks.find_key)
+    await check_content(webhook, headers, _values(content), used, webhooks.find_key, services.files.compute)
     shown = {name: value for name, value in headers.items() if name not in SENSITIVE}
     content = used.mask({**content, "headers": shown})
     notified = await read_notification(content["body"]) if webhook.type == AGENT_WEBHOOK else None
     if notified is not None:
         content["body"] = notified.result
     values = _values(content)
-    if (verified := webhook.evaluate("inbound.verificationExpression", values)) is not None:
-        return _answer(verified)
-    if webhook.get("activationCondition") and webhook.evaluate("activationCondition", values) is not True:
+    if (verified := await evaluated(services.files.compute, verification, webhook, values)) is not None:
+        return _answered(verified)
+    if not await evaluated(services.files.compute, accepts, webhook, values):
         return _ignored(webhook)
     files = notified.files if notified is not None else () if form is None else form.files
     async with stored(request, services, claim.tenant, claim.process_id, files) as (documents, effect):
@@ -98,7 +96,15 @@ async def _serve(
             notified.refer(documents)
         seen = {} if form is None else {"documents": documents}
         correlation = await _submit(request, services, claim, content, seen, effect)
-    return _respond(webhook, values | seen | {"correlation": correlation})
+    values |= seen | {"correlation": correlation}
+    try:
+        return _answered(await evaluated(services.files.compute, response, webhook, values))
+    except NotComputed:  # the call had its effect, and must not be made again
+        return _answered(response(webhook, values, FULL))
+
+
+def _answered(answer: WebhookAnswer) -> Response:
+    return Response(answer.status, answer.content, (*answer.headers, *SANDBOXED))
 
 
 def _form(request: Request, services: Services, content_type: str) -> InboundForm | None:
@@ -152,8 +158,8 @@ async def _submit(
     An earlier call with the same id may have done it. `seen`: what expressions see beside the request.
     """
     webhook, values = claim.webhook, _values(content) | seen
-    variables = encoded(_variables(webhook, content, seen))
-    id = _text(webhook, "messageIdExpression", values)
+    event = await evaluated(services.files.compute, values_of, webhook, {"request": content, **seen}, values)
+    id, variables = event.message_id, event.variables
     if webhook.message is None:
         command = CreateInstance(definition_key=claim.definition_key, variables=variables)
         made = await submission.submit(
@@ -164,7 +170,7 @@ async def _submit(
         instance = made.outcome.reply_by(_instance_decoder).process_instance_key
         effect.owner, effect.missing = DocumentOwner(instance=instance), made.appended.replayed
         return {"processInstanceKey": str(instance), "tenantId": claim.tenant}
-    correlation_key = _text(webhook, "correlationKeyExpression", values) or ""
+    correlation_key = event.correlation_key or ""
     check_key(webhook, content["headers"], correlation_key)
     ttl_ms = min(webhook.ttl_ms, MAX_TIME_TO_LIVE_MS)
     message = PublishMessage(webhook.message, correlation_key, ttl_ms, id, variables)
@@ -199,63 +205,3 @@ def _inner(request: Request, webhook: Webhook, id: str | None) -> Request:
         "POST", request.path, headers, params=request.params, owner=lambda _: address, caller=request.caller,
         audited=request.audited,
     )  # fmt: skip
-
-
-def _variables(webhook: Webhook, content: Document, seen: Document) -> Document:
-    """The variables of the instance or the message. Raises ConnectorError."""
-    variables: Document = {}
-    if name := webhook.get("resultVariable"):
-        variables[name] = {"request": content, **seen}
-    mapped = webhook.evaluate("resultExpression", _values(content) | seen)
-    if mapped is not None and not isinstance(mapped, dict):
-        raise ConnectorError("WEBHOOK", "the property resultExpression must give a context")
-    return variables | (mapped or {})
-
-
-def _text(webhook: Webhook, name: str, values: Document) -> str | None:
-    """The text that a property gives; None if the webhook does not have the property. Raises ConnectorError."""
-    if not webhook.get(name):
-        return None
-    value = webhook.evaluate(name, values)
-    text = "" if value is None else text_of(value)
-    if not 0 < len(text) <= TEXT_CHARACTERS or "\0" in text:
-        raise ConnectorError("WEBHOOK", f"the property {name} must give a text of 1 to {TEXT_CHARACTERS} characters")
-    return text
-
-
-# ----------------------------------------------------------------------------------------------------------- answers
-
-
-def _respond(webhook: Webhook, values: Mapping[str, Any]) -> Response:
-    if webhook.get("inbound.responseExpression"):
-        return _answer(webhook.evaluate("inbound.responseExpression", values))
-    if webhook.get("inbound.responseBodyExpression"):
-        return _answer({"body": webhook.evaluate("inbound.responseBodyExpression", values)})
-    return Response(200)
-
-
-def _answer(value: Any) -> Response:
-    """The response that an expression describes: `statusCode`, `headers`, `body`. Raises ConnectorError."""
-    answer = value if isinstance(value, dict) else {}
-    status, body, headers = answer.get("statusCode", 200), answer.get("body"), answer.get("headers") or {}
-    if type(status) is not int or not 200 <= status <= 599 or not isinstance(headers, dict):
-        raise ConnectorError("WEBHOOK", "a response needs a statusCode from 200 to 599, and a context of headers")
-    given = []
-    for name, item in headers.items():
-        check_header(name, text_of(item))
-        if name.lower() not in OWN_HEADERS:
-            given.append((name.lower().encode(), text_of(item).encode()))
-    content = b"" if body is None else body.encode() if isinstance(body, str) else bytes(_json(body))
-    typed = any(name == b"content-type" for name, _ in given)
-    default = (
-        ()
-        if typed or body is None
-        else ((b"content-type", b"text/plain; charset=utf-8"),)
-        if isinstance(body, str)
-        else (JSON,)
-    )
-    return Response(status, content, (*default, *given, *SANDBOXED))
-
-
-def _json(value: Any) -> bytes:
-    return bytes(encoded({"body": value})["body"])

@@ -45,7 +45,7 @@ class AgentPolls(Polls):
         except trio.TooSlowError:
             raise ConnectorError("TIMEOUT", "the agent did not answer within the time limit") from None
         seen = event_of(call.used.mask(await answer_result(answer, _not_stored)))
-        if not self._parts.commands.accepts(self._deployed.origin, seen):
+        if not await self._parts.commands.accepts(self._deployed.origin, seen):
             return seen
         return event_of(call.used.mask(await answer_result(answer, partial(self._store, call))))
 

@@ -1,5 +1,5 @@
 """Inbound connectors: webhooks in models, who may call them, and which process has which path.
 
 Entry: `webhooks`, `webhook_registry.WebhookRegistry`.
-Imports: core, storage, definitions, http, jobs, work.
+Imports: core, storage, compute, definitions, http, jobs, work.
 """

@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 from vivero.core.bpmn.model import MessageEvent, Node
-from vivero.core.feel import FeelError
+from vivero.core.feel import FeelError, LimitExceeded
 from vivero.engine.connectors.errors import ConnectorError
-from vivero.engine.connectors.work.results import compiled
+from vivero.engine.connectors.work.results import FULL, Effort, TooMuchEffort, compiled
 from vivero.engine.jobs.durations import seconds
 
 INBOUND_TYPE = "inbound.type"
@@ -40,12 +40,17 @@ class InboundElement:
         """A property; empty if there is none."""
         return self.properties.get(name, "").strip()
 
-    def evaluate(self, name: str, variables: Mapping[str, Any]) -> Any:
-        """The value of a property that is an expression; null if there is none. Raises ConnectorError."""
+    def evaluate(self, name: str, variables: Mapping[str, Any], effort: Effort = FULL) -> Any:
+        """The value of a property that is an expression; null if there is none.
+
+        Raises ConnectorError; with an effort, TooMuchEffort.
+        """
         text = self.get(name)
         try:
-            return compiled(text).evaluate(variables).value if text else None
+            return compiled(text).evaluate_within(variables, None, effort.steps)[0].value if text else None
         except FeelError as error:
+            if effort is not FULL and isinstance(error, LimitExceeded):
+                raise TooMuchEffort from error
             raise ConnectorError(self.code, f"the property {name} fails: {error}") from error
 
 

@@ -13,8 +13,11 @@ from typing import Any
 
 import jwt
 
+from vivero.engine.compute.pool import ComputePool
 from vivero.engine.connectors.errors import ConnectorError
 from vivero.engine.connectors.http.authentication import basic
+from vivero.engine.connectors.inbound.evaluation import evaluated
+from vivero.engine.connectors.inbound.webhook_answers import located_key
 from vivero.engine.connectors.inbound.webhooks import (
     ALGORITHMS,
     API_KEY,
@@ -55,12 +58,20 @@ def check_raw(webhook: Webhook, headers: Mapping[str, str], body: bytes, used: U
 
 
 async def check_content(
-    webhook: Webhook, headers: Mapping[str, str], content: Mapping[str, Any], used: UsedSecrets, find_key: FindKey
+    webhook: Webhook,
+    headers: Mapping[str, str],
+    content: Mapping[str, Any],
+    used: UsedSecrets,
+    find_key: FindKey,
+    compute: ComputePool | None = None,
 ) -> None:
-    """Check the API key or the token. Raises NotAuthenticated, UnknownSecret, ConnectorError."""
+    """Check the API key or the token. Raises NotAuthenticated, UnknownSecret, ConnectorError, NotComputed.
+
+    `compute`: processes that find the API key if that is not quick.
+    """
     if webhook.authentication == API_KEY:
-        found = webhook.evaluate("inbound.auth.apiKeyLocator", content)
-        if not isinstance(found, str) or not _equal(found, _value(webhook, "inbound.auth.apiKey", used)):
+        found = await evaluated(compute, located_key, webhook, content)
+        if found is None or not _equal(found, _value(webhook, "inbound.auth.apiKey", used)):
             raise NotAuthenticated("wrong API key")
     if webhook.authentication == JWT:
         await _check_token(webhook, headers, used, find_key)

@@ -3,24 +3,26 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeVar
 from uuid import uuid4
 
 import msgspec
 
-from vivero.core.bpmn.reading.text_limits import TEXT_CHARACTERS
 from vivero.core.records.effects import RejectionCode
 from vivero.core.records.instances import CreateInstance, InstanceReply
 from vivero.core.records.messages import MessageReply, PublishMessage
+from vivero.engine.compute.pool import ComputePool
+from vivero.engine.compute.problems import NotComputed
 from vivero.engine.connectors.errors import ConnectorError
-from vivero.engine.connectors.http.requests import text_of
 from vivero.engine.connectors.inbound.elements import InboundElement
+from vivero.engine.connectors.inbound.evaluation import TOO_COSTLY, accepts, evaluated, values_of
 from vivero.engine.connectors.outbound.own_commands import OwnCommands
-from vivero.engine.connectors.work.results import encoded
 from vivero.storage.documents.documents import DocumentOwner
 from vivero.storage.log.command_log import CommandOutcome
+
+T = TypeVar("T")
 
 MOST_REASON = 200
 MOST_TTL_MS = 100 * 365 * 24 * 3600 * 1000
@@ -37,19 +39,14 @@ class Origin:
     ttl_s: float
     """The life of a message whose model names none."""
 
-    def evaluate(self, name: str, values: Mapping[str, Any]) -> Any:
-        """The value of a property. Raises ConnectorError, without values of the event."""
-        try:
-            return self.element.evaluate(name, values)
-        except ConnectorError as error:
-            raise ConnectorError("INVALID_EVENT", f"the property {name} fails") from error
-
 
 @dataclass(frozen=True, slots=True)
 class EventCommands:
     """Gives events to the engine of the own cluster."""
 
     commands: OwnCommands
+    compute: ComputePool | None = None
+    """Processes that evaluate expressions. None: the event loop evaluates all."""
 
     async def take(
         self, origin: Origin, event: Mapping[str, Any], id: str | None, correlation_key: str | None = None
@@ -59,16 +56,14 @@ class EventCommands:
         `id`: an event with it that had its effect has none again. None: every event has one. `correlation_key`: of a
         message whose model names none. Raises ConnectorError.
         """
-        if not self.accepts(origin, event):
+        if not await self.accepts(origin, event):
             return False
         await self.give(origin, event, id, correlation_key)
         return True
 
-    def accepts(self, origin: Origin, event: Mapping[str, Any]) -> bool:
+    async def accepts(self, origin: Origin, event: Mapping[str, Any]) -> bool:
         """Whether an event meets the activation condition. Raises ConnectorError."""
-        values = {**event, "response": dict(event)}
-        condition = origin.element.get("activationCondition")
-        return not condition or origin.evaluate("activationCondition", values) is True
+        return await self._evaluated(accepts, origin.element, _seen(event))
 
     async def give(
         self, origin: Origin, event: Mapping[str, Any], id: str | None, correlation_key: str | None = None
@@ -77,17 +72,15 @@ class EventCommands:
 
         None: to nothing, as nobody got the event, or an earlier one with its id had the effect.
         """
-        values = {**event, "response": dict(event)}
-        message_id = self._text(origin, "messageIdExpression", values) or id
-        variables = encoded(self._variables(origin, event, values))
+        made = await self._evaluated(values_of, origin.element, event, _seen(event))
+        message_id = made.message_id or id
         message = origin.element.message
         command: CreateInstance | PublishMessage
         if message is None:
-            command = CreateInstance(definition_key=origin.definition_key, variables=variables)
+            command = CreateInstance(definition_key=origin.definition_key, variables=made.variables)
         else:
-            key = self._text(origin, "correlationKeyExpression", values)
-            key = (correlation_key or "") if key is None else key
-            command = PublishMessage(message, key, _ttl_ms(origin), message_id, variables)
+            key = (correlation_key or "") if made.correlation_key is None else made.correlation_key
+            command = PublishMessage(message, key, _ttl_ms(origin), message_id, made.variables)
         named = uuid4().hex if message_id is None else f"{origin.process_id}\0{origin.element.element_id}\0{message_id}"
         digest = hashlib.sha256(named.encode(errors="surrogatepass")).digest()
         outcome, is_repeated = await self.commands.once(command, origin.tenant, f"inbound {digest.hex()[:40]}", digest)
@@ -97,27 +90,21 @@ class EventCommands:
             return None
         raise ConnectorError(rejection.code, f"the engine rejects the event: {rejection.reason}"[:MOST_REASON])
 
-    @staticmethod
-    def _variables(origin: Origin, event: Mapping[str, Any], values: Mapping[str, Any]) -> dict[str, Any]:
-        variables: dict[str, Any] = {}
-        if name := origin.element.get("resultVariable"):
-            variables[name] = dict(event)
-        mapped = origin.evaluate("resultExpression", values)
-        if mapped is not None and not isinstance(mapped, dict):
-            raise ConnectorError("INVALID_EVENT", "the property resultExpression must give a context")
-        return variables | (mapped or {})
+    async def _evaluated(self, work: Callable[..., T], *arguments: Any) -> T:
+        """The result of expressions. Raises ConnectorError, without values of the event."""
+        try:
+            return await evaluated(self.compute, work, *arguments)
+        except NotComputed as error:
+            raise ConnectorError("UNAVAILABLE", f"no expression can be evaluated now: {error}") from error
+        except ConnectorError as error:
+            if error.code not in (InboundElement.code, TOO_COSTLY):
+                raise
+            raise ConnectorError("INVALID_EVENT", error.message.partition(": ")[0]) from error
 
-    @staticmethod
-    def _text(origin: Origin, name: str, values: Mapping[str, Any]) -> str | None:
-        """The text that a property gives; None if the element does not have the property."""
-        if not origin.element.get(name):
-            return None
-        value = origin.evaluate(name, values)
-        text = "" if value is None else text_of(value)
-        if not 0 < len(text) <= TEXT_CHARACTERS or "\0" in text:
-            why = f"the property {name} must give a text of 1 to {TEXT_CHARACTERS} characters"
-            raise ConnectorError("INVALID_EVENT", why)
-        return text
+
+def _seen(event: Mapping[str, Any]) -> dict[str, Any]:
+    """The values that expressions over an event see."""
+    return {**event, "response": dict(event)}
 
 
 _instance_decoder = msgspec.json.Decoder(InstanceReply)

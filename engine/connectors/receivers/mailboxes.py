@@ -90,7 +90,7 @@ class Mailboxes:
         mail = await self._in_thread(partial(read_mail, content))
         commands, origin, documents = self._parts.commands, self._deployed.origin, self._parts.documents
         shown = [{"fileName": each.name, "contentType": each.content_type} for each in mail.attachments]
-        if not commands.accepts(origin, {**mail.event, "attachments": shown}):
+        if not await commands.accepts(origin, {**mail.event, "attachments": shown}):
             return False
         stored = await self._stored(mail)
         try:

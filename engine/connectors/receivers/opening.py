@@ -28,7 +28,7 @@ def opened(
         raise ValueError("receivers need connections to the database")
     own = ReceiverParts(
         parts.settings,
-        EventCommands(parts.commands),
+        EventCommands(parts.commands, parts.compute),
         secrets,
         parts.connections,
         parts.make_client,

@@ -136,7 +136,7 @@ class Commands:
     def __init__(self) -> None:
         self.ids, self.error = [], None
 
-    def accepts(self, _origin, event):
+    async def accepts(self, _origin, event):
         return event["subject"] != "no"
 
     async def give(self, _origin, event, id):
